@@ -1,0 +1,41 @@
+# `make demo` and `make test` are all a newcomer needs; both create .venv on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-fast lint figures clean
+
+demo: $(VENV)/.core
+	$(BIN)/anylight synth --shape bust --albedo voronoi --images 25 --height 320 --out demo/bust
+	@echo "Look at demo/bust/preview/photos.png and demo/bust/preview/truth.png"
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n 2
+
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+figures: $(VENV)/.dev
+	$(BIN)/python docs/figures.py
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "anylight needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) demo out

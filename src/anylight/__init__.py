@@ -1,0 +1,22 @@
+"""Uncalibrated photometric stereo under general lighting.
+
+Photos of one object, from one viewpoint, under any unknown light in; a real 3-D surface with its
+colours and the light of every photo out.
+"""
+
+from anylight.errors import InvalidInputError as InvalidInputError
+from anylight.geometry.camera import Orthographic as Orthographic
+from anylight.geometry.camera import Perspective as Perspective
+from anylight.io.archive import load_reconstruction as load_reconstruction
+from anylight.io.archive import save_reconstruction as save_reconstruction
+from anylight.io.capture import load_capture as load_capture
+from anylight.io.capture import save_capture as save_capture
+from anylight.metrics import Metrics as Metrics
+from anylight.metrics import evaluate as evaluate
+from anylight.model.capture import Capture as Capture
+from anylight.model.reconstruction import Reconstruction as Reconstruction
+from anylight.synth.options import SynthOptions as SynthOptions
+from anylight.synth.render import Rendering as Rendering
+from anylight.synth.render import render as render
+
+__version__ = "0.1.0.dev0"

@@ -1,0 +1,56 @@
+"""`anylight`: one program, one sub-command per task.
+
+Exit codes: 0 all went well; 2 something is wrong with the input, said in one sentence;
+130 stopped by the user.
+"""
+
+import sys
+from typing import Annotated
+
+import rich.console
+import tyro
+
+from anylight.errors import InvalidInputError
+
+from .evaluate import Evaluate
+from .synth import Synth
+
+Command = (
+    Annotated[Synth, tyro.conf.subcommand("synth")]
+    | Annotated[Evaluate, tyro.conf.subcommand("eval")]
+)
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Parse the command line, run the command, say in one sentence what is wrong."""
+    command = tyro.cli(
+        Command,  # type: ignore[arg-type]
+        prog="anylight",
+        description="Photos of one object under any unknown light in, a real 3-D surface out.",
+        args=arguments,
+        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
+    )
+    console = rich.console.Console(stderr=True)
+    try:
+        command.run(console)
+    except InvalidInputError as error:
+        _fail(console, str(error))
+        return BAD_INPUT
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(console, f"{where}{error.strerror or error}.")
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        _fail(console, "stopped; nothing was written.")
+        return INTERRUPTED
+    return 0
+
+
+def _fail(console: rich.console.Console, sentence: str) -> None:
+    console.print(f"anylight: {sentence}", style="bold red", markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

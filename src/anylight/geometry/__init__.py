@@ -1,0 +1,1 @@
+"""Cameras, masked domains, finite differences and normals."""

@@ -1,0 +1,109 @@
+"""Perspective and orthographic cameras, pixel centres at integers.
+
+Camera frame: x right, y down, z forward. A pixel is (u, v) = (column, row).
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.arrays import Vectors
+from anylight.errors import InvalidInputError
+
+PixelCoordinate: TypeAlias = Float[np.ndarray, "*n"]
+
+
+@dataclass(frozen=True)
+class Perspective:
+    """A pinhole: the point of depth z behind pixel (u, v) is z·(ũ/f_u, ṽ/f_v, 1)."""
+
+    focal_px: tuple[float, float]
+    """Focal lengths f_u, f_v in pixels."""
+    centre_px: tuple[float, float]
+    """Principal point u_0, v_0 in pixels."""
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([*self.focal_px, *self.centre_px]).all() and min(self.focal_px) > 0):
+            raise InvalidInputError(
+                f"a camera needs finite numbers and positive focal lengths, not {self.focal_px}."
+            )
+
+    @property
+    def matrix(self) -> Float[np.ndarray, "3 3"]:
+        """The intrinsics K."""
+        (fu, fv), (u0, v0) = self.focal_px, self.centre_px
+        return np.array([[fu, 0.0, u0], [0.0, fv, v0], [0.0, 0.0, 1.0]])
+
+    def rays(self, u: PixelCoordinate, v: PixelCoordinate) -> Vectors:
+        """Viewing rays of unit depth."""
+        (fu, fv), (u0, v0) = self.focal_px, self.centre_px
+        return np.stack([(u - u0) / fu, (v - v0) / fv, np.ones_like(u)], axis=-1)
+
+    def points(self, u: PixelCoordinate, v: PixelCoordinate, depth: PixelCoordinate) -> Vectors:
+        """Surface points behind pixels."""
+        return self.rays(u, v) * depth[..., None]
+
+    def project(self, points: Vectors) -> Float[np.ndarray, "*n 2"]:
+        """Pixels (u, v) of points in front of the camera."""
+        return points[..., :2] / points[..., 2:] * self.focal_px + self.centre_px
+
+    def slopes(
+        self, depth: PixelCoordinate, gradient: Float[np.ndarray, "*n 2"]
+    ) -> Float[np.ndarray, "*n 2"]:
+        """Slopes (p, q) = ∇ log z of a depth and its gradient per pixel."""
+        return gradient / depth[..., None]
+
+
+@dataclass(frozen=True)
+class Orthographic:
+    """Parallel rays: depth is measured in pixels, and its origin is free."""
+
+    centre_px: tuple[float, float]
+    """Pixel at x = y = 0."""
+
+    @property
+    def matrix(self) -> Float[np.ndarray, "3 3"]:
+        """Unit pixels and the centre, in the layout of K."""
+        u0, v0 = self.centre_px
+        return np.array([[1.0, 0.0, u0], [0.0, 1.0, v0], [0.0, 0.0, 1.0]])
+
+    def rays(self, u: PixelCoordinate, v: PixelCoordinate) -> Vectors:
+        """Viewing rays of unit depth, all alike."""
+        zero = np.zeros(np.broadcast_shapes(u.shape, v.shape))
+        return np.stack([zero, zero, zero + 1.0], axis=-1)
+
+    def points(self, u: PixelCoordinate, v: PixelCoordinate, depth: PixelCoordinate) -> Vectors:
+        """Surface points behind pixels, in pixels."""
+        u0, v0 = self.centre_px
+        return np.stack([u - u0, v - v0, depth], axis=-1)
+
+    def project(self, points: Vectors) -> Float[np.ndarray, "*n 2"]:
+        """Pixels (u, v) of points."""
+        return points[..., :2] + self.centre_px
+
+    def slopes(
+        self, depth: PixelCoordinate, gradient: Float[np.ndarray, "*n 2"]
+    ) -> Float[np.ndarray, "*n 2"]:
+        """Slopes (p, q) = ∇z, whatever the depth."""
+        del depth
+        return gradient
+
+
+Camera: TypeAlias = Perspective | Orthographic
+
+
+def camera_from_matrix(kind: str, matrix: Float[np.ndarray, "3 3"]) -> Camera:
+    """Build a camera of a kind ("perspective", "orthographic") from its 3×3 matrix."""
+    centre = (float(matrix[0, 2]), float(matrix[1, 2]))
+    if kind == "orthographic":
+        return Orthographic(centre)
+    if kind == "perspective":
+        return Perspective((float(matrix[0, 0]), float(matrix[1, 1])), centre)
+    raise InvalidInputError(f'camera must be "perspective" or "orthographic", not "{kind}".')
+
+
+def kind_of(camera: Camera) -> str:
+    """Name a camera's kind as files spell it."""
+    return "orthographic" if isinstance(camera, Orthographic) else "perspective"

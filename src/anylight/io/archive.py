@@ -1,0 +1,106 @@
+"""`truth.npz` and `result.npz`: the file contract of a reconstruction (docs/formats.md)."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera, Orthographic, camera_from_matrix, kind_of
+from anylight.model.reconstruction import Reconstruction, outside_nan
+
+FIELDS = ("depth", "normals", "albedo", "lighting")
+_OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
+TRUTH_NAMES = ("truth.npz", "gt.npz")
+
+
+def save_reconstruction(path: Path, scene: Reconstruction) -> None:
+    """Write a reconstruction; the same values give the same bytes."""
+    arrays = {
+        "mask": scene.mask,
+        "frame": np.array("camera"),
+    }
+    if scene.camera is not None:
+        arrays |= {"K": scene.camera.matrix, "camera": np.array(kind_of(scene.camera))}
+    for name in FIELDS:
+        value = getattr(scene, name)
+        if value is not None:
+            arrays[name] = value.astype(np.float64 if name == "depth" else np.float32)
+    if scene.photos is not None:
+        arrays["photos"] = scene.photos
+    np.savez_compressed(path, **arrays)
+
+
+def load_reconstruction(path: Path) -> Reconstruction:
+    """Read a reconstruction, turned into the camera frame if the file uses another.
+
+    Raises:
+        InvalidInputError: the file is missing, damaged, or breaks the contract.
+    """
+    if not path.is_file():
+        raise InvalidInputError(f"{path}: no such file.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        raise InvalidInputError(f"{path}: is not a readable NPZ archive ({error}).") from error
+    try:
+        return _assemble(arrays)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error}") from error
+
+
+def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
+    _expect(arrays, "mask", 2)
+    mask = arrays["mask"].astype(bool)
+    frame = str(arrays.get("frame", "camera"))
+    if frame not in ("camera", "opengl"):
+        raise InvalidInputError(f'frame is "{frame}"; it must be "camera" or "opengl".')
+    fields: dict[str, np.ndarray] = {}
+    for name, axes in zip(FIELDS, (2, 3, 3, 3), strict=True):
+        if name in arrays:
+            _expect(arrays, name, axes)
+            fields[name] = arrays[name].astype(float)
+    for name in fields.keys() & {"depth", "normals", "albedo"}:
+        if fields[name].shape[:2] == mask.shape:
+            fields[name] = outside_nan(fields[name], mask)
+    if frame == "opengl" and "normals" in fields:
+        fields["normals"] = fields["normals"] * _OPENGL_TO_CAMERA
+    if "photos" in arrays:
+        fields["photos"] = arrays["photos"].astype(int)
+    return Reconstruction(mask=mask, camera=_camera(arrays), **fields)
+
+
+def _camera(arrays: dict[str, np.ndarray]) -> Camera | None:
+    kind = str(arrays.get("camera", "perspective"))
+    if "K" not in arrays:
+        return Orthographic((0.0, 0.0)) if kind == "orthographic" else None
+    _expect(arrays, "K", 2)
+    if arrays["K"].shape != (3, 3):
+        raise InvalidInputError(f"K has shape {arrays['K'].shape}; it must be 3×3.")
+    return camera_from_matrix(kind, arrays["K"])
+
+
+def _expect(arrays: dict[str, np.ndarray], name: str, axes: int) -> None:
+    if name not in arrays:
+        raise InvalidInputError(f"holds no array '{name}'.")
+    array = arrays[name]
+    if array.ndim != axes or array.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"'{name}' must be a numeric array of {axes} axes, not {array.dtype} {array.shape}."
+        )
+
+
+def find_truth(path: Path) -> Path:
+    """Resolve a truth given as a file or as the folder that holds it."""
+    if path.is_dir():
+        for name in TRUTH_NAMES:
+            if (path / name).is_file():
+                return path / name
+        raise InvalidInputError(f"{path}: holds neither {' nor '.join(TRUTH_NAMES)}.")
+    return path
+
+
+def find_result(path: Path) -> Path:
+    """Resolve a result given as a folder with `result.npz`, or as the file itself."""
+    return path / "result.npz" if path.is_dir() else path

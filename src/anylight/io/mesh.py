@@ -1,0 +1,28 @@
+"""Mesh files."""
+
+from pathlib import Path
+
+import trimesh
+
+from anylight.errors import InvalidInputError
+
+MESH_SUFFIXES = (".ply", ".obj", ".glb", ".gltf", ".stl", ".off")
+
+
+def load_mesh(path: Path) -> trimesh.Trimesh:
+    """Read a mesh with its vertices merged, so that normals can be averaged over them."""
+    if not path.is_file():
+        raise InvalidInputError(f"{path}: no such file.")
+    if path.suffix.lower() not in MESH_SUFFIXES:
+        raise InvalidInputError(
+            f"{path}: is not a mesh file; use one of {', '.join(MESH_SUFFIXES)}."
+        )
+    try:
+        mesh = trimesh.load_mesh(path, process=True, maintain_order=True)
+    except Exception as error:  # trimesh's readers raise whatever their format's parser does
+        raise InvalidInputError(f"{path}: cannot be read as a mesh ({error}).") from error
+    if isinstance(mesh, trimesh.Scene):
+        mesh = mesh.to_mesh()
+    if isinstance(mesh, trimesh.Trimesh):
+        mesh.merge_vertices(merge_tex=True, merge_norm=True)
+    return mesh

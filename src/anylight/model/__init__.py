@@ -1,0 +1,1 @@
+"""The values that flow: what was photographed, what was found."""

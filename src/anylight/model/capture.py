@@ -1,0 +1,75 @@
+"""A capture: photographs of one object from one viewpoint under changing light."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.arrays import Mask, Photos
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera
+from anylight.geometry.domain import Domain
+
+MIN_PHOTOS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """Photos in linear radiance, the object's mask and the camera. Arrays are read-only.
+
+    Integer photos stay integers: radiance is `photos / full_scale`.
+    """
+
+    photos: Photos
+    """As the camera delivered them: uint8, uint16 or float32, but linear."""
+    mask: Mask
+    camera: Camera
+    names: tuple[str, ...] = ()
+    """File name of every photo, if it came from files."""
+
+    def __post_init__(self) -> None:
+        if self.photos.dtype not in (np.uint8, np.uint16, np.float32):
+            raise TypeError(f"photos must be uint8, uint16 or float32, not {self.photos.dtype}")
+        if len(self.photos) < MIN_PHOTOS:
+            raise InvalidInputError(
+                f"{len(self.photos)} photo(s) are too few: at least {MIN_PHOTOS} are needed, "
+                "10 to 25 under clearly different light work best."
+            )
+        if self.mask.shape != self.photos.shape[1:3]:
+            raise InvalidInputError(
+                f"the mask is {_size(self.mask.shape)} but the photos are "
+                f"{_size(self.photos.shape[1:3])}: make them the same size."
+            )
+        if not self.mask.any():
+            raise InvalidInputError("the mask is empty: paint the object white.")
+        self.photos.setflags(write=False)
+        self.mask.setflags(write=False)
+
+    @property
+    def full_scale(self) -> float:
+        """Stored value that means a radiance of one."""
+        dtype = self.photos.dtype
+        return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
+
+    @property
+    def num_photos(self) -> int:
+        """Number of photos M."""
+        return self.photos.shape[0]
+
+    @property
+    def num_channels(self) -> int:
+        """Number of channels C."""
+        return self.photos.shape[3]
+
+    def domain(self) -> Domain:
+        """The masked pixels."""
+        return Domain(self.mask)
+
+    def radiance(self) -> Float[np.ndarray, "M C P"]:
+        """Linear radiance of the masked pixels in float64."""
+        masked = self.photos[:, self.mask, :] / self.full_scale
+        return np.moveaxis(masked, 2, 1)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return f"{shape[1]}×{shape[0]}"

@@ -1,0 +1,42 @@
+"""What is known about a scene: the truth of a rendering, or the result of a run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from anylight.arrays import AlbedoMap, DepthMap, Lighting, Mask, NormalMap
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """Shape, albedo and light on the full grid of the photos, in the camera frame.
+
+    NaN outside the mask. What is not known is None.
+    """
+
+    mask: Mask
+    camera: Camera | None = None
+    depth: DepthMap | None = None
+    normals: NormalMap | None = None
+    albedo: AlbedoMap | None = None
+    lighting: Lighting | None = None
+    photos: Int[np.ndarray, " M"] | None = None
+    """Which photos of the capture the lighting belongs to; None means all, in order."""
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "normals", "albedo"):
+            field = getattr(self, name)
+            if field is not None and field.shape[:2] != self.mask.shape:
+                raise InvalidInputError(
+                    f"{name} has {field.shape[:2]} rows and columns, the mask {self.mask.shape}."
+                )
+
+
+def outside_nan(image: Float[np.ndarray, "H W *c"], mask: Mask) -> Float[np.ndarray, "H W *c"]:
+    """Copy an image with NaN outside the mask."""
+    result = np.array(image, dtype=float)
+    result[~mask] = np.nan
+    return result

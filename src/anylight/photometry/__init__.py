@@ -1,0 +1,1 @@
+"""How light becomes intensity: harmonics, environments, shading."""

@@ -1,0 +1,30 @@
+"""The sRGB transfer curve, undone."""
+
+import numpy as np
+from jaxtyping import Float, Shaped
+
+
+def srgb_to_linear(coded: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+    """Linear value of an sRGB-coded one, both in [0, 1]."""
+    return np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+
+
+def linear_to_srgb(linear: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+    """Inverse of `srgb_to_linear`; values are clipped to [0, 1]."""
+    clipped = np.clip(linear, 0, 1)
+    return np.where(clipped <= 0.0031308, clipped * 12.92, 1.055 * clipped ** (1 / 2.4) - 0.055)
+
+
+def linear_from_srgb(photo: Shaped[np.ndarray, "*n"]) -> Shaped[np.ndarray, "*n"]:
+    """Undo the curve by a table: 8 bit become linear 16 bit, 16 bit become float32.
+
+    Linear 16 bit separate all 256 coded levels; coded 16 bit need a float in the dark end.
+    Float photos are linear by nature and pass unchanged.
+    """
+    if photo.dtype == np.float32:
+        return photo
+    top = np.iinfo(photo.dtype).max
+    table = srgb_to_linear(np.arange(top + 1) / top)
+    if photo.dtype == np.uint8:
+        return np.round(table * 65535).astype(np.uint16)[photo]
+    return table.astype(np.float32)[photo]

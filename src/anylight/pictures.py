@@ -1,0 +1,83 @@
+"""Values as pictures to look at: 8-bit RGB arrays."""
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap
+from anylight.geometry.camera import Camera
+from anylight.geometry.domain import Domain
+from anylight.photometry.transfer import linear_to_srgb
+
+Picture = UInt8[np.ndarray, "H W 3"]
+
+_BACKGROUND = 26
+
+
+def radiance_picture(image: Float[np.ndarray, "H W C"], white: float = 1.0) -> Picture:
+    """Linear light as a screen shows it; grey is repeated over the channels."""
+    if image.shape[2] < 3:
+        image = np.repeat(image[..., :1], 3, axis=2)
+    return _bytes(linear_to_srgb(image[..., :3] / white))
+
+
+def depth_picture(depth: DepthMap, mask: Mask) -> Picture:
+    """Near is bright, far is dark."""
+    inside = depth[mask]
+    low, high = np.quantile(inside, [0.005, 0.995])
+    nearness = 1 - (depth - low) / max(high - low, 1e-12)
+    return _on_background(np.repeat(0.08 + 0.9 * nearness[..., None], 3, axis=2), mask)
+
+
+def normal_picture(normals: NormalMap, mask: Mask) -> Picture:
+    """The usual look (OpenGL): red right, green up, blue to the viewer."""
+    return _on_background((normals * [1.0, -1.0, -1.0] + 1) / 2, mask)
+
+
+def albedo_picture(albedo: AlbedoMap, mask: Mask) -> Picture:
+    """Albedo as a screen shows it, its 99.5 % quantile white."""
+    white = float(np.quantile(albedo[mask], 0.995))
+    return np.where(
+        mask[..., None],
+        radiance_picture(np.where(mask[..., None], albedo, 0), max(white, 1e-12)),
+        np.uint8(_BACKGROUND),
+    )
+
+
+def shaded_picture(normals: NormalMap, mask: Mask, camera: Camera | None = None) -> Picture:
+    """The shape alone, white, under a lamp from the upper left and a little fill light."""
+    lamp = np.array([-0.5, -0.6, -0.62])
+    shade = np.clip(normals @ (lamp / np.linalg.norm(lamp)), 0, 1)
+    fill = np.clip(-normals[..., 2], 0, 1)
+    if camera is not None:
+        u, v = Domain(np.ones_like(mask)).pixels.T
+        rays = camera.rays(u, v).reshape(*mask.shape, 3)
+        fill = np.clip(-(normals * rays).sum(-1) / np.linalg.norm(rays, axis=-1), 0, 1)
+    return _on_background(np.repeat((0.75 * shade + 0.2 * fill)[..., None], 3, axis=2), mask)
+
+
+def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Picture:
+    """Pictures of one size side by side, row by row."""
+    height, width, _ = pictures[0].shape
+    rows = -(-len(pictures) // columns)
+    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
+    for index, picture in enumerate(pictures):
+        top, left = (index // columns) * (height + gap), (index % columns) * (width + gap)
+        sheet[top : top + height, left : left + width] = picture
+    return sheet
+
+
+def shrink(picture: Picture, longest: int) -> Picture:
+    """Reduce a picture by a whole factor so that no side exceeds a length."""
+    factor = -(-max(picture.shape[:2]) // longest)
+    height, width = (side // factor * factor for side in picture.shape[:2])
+    blocks = picture[:height, :width].reshape(height // factor, factor, width // factor, factor, 3)
+    return np.round(blocks.mean(axis=(1, 3))).astype(np.uint8)
+
+
+def _on_background(values: Float[np.ndarray, "H W 3"], mask: Mask) -> Picture:
+    picture = _bytes(np.where(mask[..., None], values, 0))
+    return np.where(mask[..., None], picture, np.uint8(_BACKGROUND))
+
+
+def _bytes(values: Float[np.ndarray, "H W 3"]) -> Picture:
+    return np.round(np.clip(values, 0, 1) * 255).astype(np.uint8)

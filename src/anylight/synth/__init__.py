@@ -1,0 +1,1 @@
+"""Captures with a known answer: shapes, albedos, lights, and a renderer."""

@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20191027)
+
+
+@pytest.fixture
+def shared_data():
+    """Folder of meshes, environment maps and real captures that is not part of the project."""
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside the project")
+    return SHARED
+
+
+def odd_mask():
+    """Holes, two components, both touching the border, and parts one pixel wide."""
+    mask = np.zeros((13, 17), bool)
+    mask[2:10, 0:9] = True
+    mask[4:6, 3:5] = False
+    mask[6, 9:14] = True
+    mask[0:2, 4] = True
+    mask[11:13, 12:17] = True
+    mask[9, 16] = True
+    return mask
