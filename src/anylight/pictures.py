@@ -9,6 +9,8 @@ from anylight.geometry.domain import Domain
 from anylight.photometry.transfer import linear_to_srgb
 
 Picture = UInt8[np.ndarray, "H W 3"]
+Sheet = UInt8[np.ndarray, "h w 3"]
+"""A picture of another size than what it was made from."""
 
 _BACKGROUND = 26
 
@@ -55,7 +57,7 @@ def shaded_picture(normals: NormalMap, mask: Mask, camera: Camera | None = None)
     return _on_background(np.repeat((0.75 * shade + 0.2 * fill)[..., None], 3, axis=2), mask)
 
 
-def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Picture:
+def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Sheet:
     """Pictures of one size side by side, row by row."""
     height, width, _ = pictures[0].shape
     rows = -(-len(pictures) // columns)
@@ -66,7 +68,7 @@ def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Pictur
     return sheet
 
 
-def shrink(picture: Picture, longest: int) -> Picture:
+def shrink(picture: Picture, longest: int) -> Sheet:
     """Reduce a picture by a whole factor so that no side exceeds a length."""
     factor = -(-max(picture.shape[:2]) // longest)
     height, width = (side // factor * factor for side in picture.shape[:2])

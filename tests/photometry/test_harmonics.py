@@ -96,7 +96,9 @@ def test_half_cosine_by_quadrature():
     t, weight = (t + 1) / 2, weight / 2
     for degree in range(9):
         legendre = np.polynomial.legendre.Legendre.basis(degree)(t)
-        assert np.isclose(half_cosine(degree), 2 * np.pi * (weight * t * legendre).sum(), atol=1e-13)
+        assert np.isclose(
+            half_cosine(degree), 2 * np.pi * (weight * t * legendre).sum(), atol=1e-13
+        )
 
 
 def test_each_degree_turns_into_itself(rng):

@@ -25,15 +25,15 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse the command line, run the command, say in one sentence what is wrong."""
-    command = tyro.cli(
-        Command,  # type: ignore[arg-type]
-        prog="anylight",
-        description="Photos of one object under any unknown light in, a real 3-D surface out.",
-        args=arguments,
-        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
-    )
     console = rich.console.Console(stderr=True)
     try:
+        command = tyro.cli(
+            Command,  # type: ignore[arg-type]
+            prog="anylight",
+            description="Photos of one object under any unknown light in, a real 3-D surface out.",
+            args=arguments,
+            config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
+        )
         command.run(console)
     except InvalidInputError as error:
         _fail(console, str(error))

@@ -40,7 +40,7 @@ def load_reconstruction(path: Path) -> Reconstruction:
     if not path.is_file():
         raise InvalidInputError(f"{path}: no such file.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = dict(archive)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         raise InvalidInputError(f"{path}: is not a readable NPZ archive ({error}).") from error
@@ -61,9 +61,14 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         if name in arrays:
             _expect(arrays, name, axes)
             fields[name] = arrays[name].astype(float)
-    for name in fields.keys() & {"depth", "normals", "albedo"}:
-        if fields[name].shape[:2] == mask.shape:
-            fields[name] = outside_nan(fields[name], mask)
+    for name in fields.keys() - {"lighting"}:
+        if fields[name].shape[:2] != mask.shape:
+            raise InvalidInputError(
+                f"'{name}' has {fields[name].shape[:2]} rows and columns, the mask {mask.shape}."
+            )
+        fields[name] = outside_nan(fields[name], mask)
+    if fields.get("normals", np.zeros(3)).shape[-1] != 3:
+        raise InvalidInputError("'normals' must have three components.")
     if frame == "opengl" and "normals" in fields:
         fields["normals"] = fields["normals"] * _OPENGL_TO_CAMERA
     if "photos" in arrays:

@@ -17,7 +17,8 @@ PHOTO_SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".exr", ".hdr")
 MAX_PIXELS = 400_000_000
 """Largest image that is opened: a header that promises more is a mistake or an attack."""
 
-_DTYPES = {"uint8": np.uint8, "uint16": np.uint16}
+_KEPT = ("uint8", "uint16")
+"""Stored types that are read as they are; everything else is read as float32."""
 
 
 def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
@@ -44,8 +45,9 @@ def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
                 f"{path}: {spec.width}×{spec.height} pixels are more than the limit of "
                 f"{MAX_PIXELS // 10**6} million; reduce the image."
             )
-        dtype = _DTYPES.get(str(spec.format), np.float32)
-        pixels = source.read_image(0, 0, 0, spec.nchannels, str(np.dtype(dtype)))
+        stored = str(spec.format)
+        kept = stored if stored in _KEPT else "float"
+        pixels = source.read_image(0, 0, 0, spec.nchannels, kept)
         reason = _one_line(source.geterror())
     finally:
         source.close()
@@ -53,8 +55,9 @@ def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
         raise InvalidInputError(
             f"{path}: the file is damaged or cut off ({reason}); copy it from the camera again."
         )
-    channels = [c for c in range(spec.nchannels) if c != spec.alpha_channel]
-    return np.ascontiguousarray(pixels.reshape(spec.height, spec.width, -1)[..., channels])
+    has_alpha = spec.nchannels in (2, 4) and spec.alpha_channel >= 0
+    channels = spec.nchannels - has_alpha
+    return np.ascontiguousarray(pixels.reshape(spec.height, spec.width, -1)[..., :channels])
 
 
 def write_image(
@@ -62,7 +65,8 @@ def write_image(
 ) -> None:
     """Write pixels in the format that the suffix names, in the type they have."""
     height, width, channels = pixels.shape
-    spec = oiio.ImageSpec(width, height, channels, str(pixels.dtype))
+    kind = "float" if pixels.dtype == np.float32 else str(pixels.dtype)
+    spec = oiio.ImageSpec(width, height, channels, kind)
     if path.suffix == ".jpg":
         spec.attribute("Compression", "jpeg:95")
     for name, value in (metadata or {}).items():

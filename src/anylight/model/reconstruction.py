@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from anylight.arrays import AlbedoMap, DepthMap, Lighting, Mask, NormalMap
-from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera
 
 
@@ -25,14 +24,6 @@ class Reconstruction:
     lighting: Lighting | None = None
     photos: Int[np.ndarray, " M"] | None = None
     """Which photos of the capture the lighting belongs to; None means all, in order."""
-
-    def __post_init__(self) -> None:
-        for name in ("depth", "normals", "albedo"):
-            field = getattr(self, name)
-            if field is not None and field.shape[:2] != self.mask.shape:
-                raise InvalidInputError(
-                    f"{name} has {field.shape[:2]} rows and columns, the mask {self.mask.shape}."
-                )
 
 
 def outside_nan(image: Float[np.ndarray, "H W *c"], mask: Mask) -> Float[np.ndarray, "H W *c"]:

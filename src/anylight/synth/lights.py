@@ -159,7 +159,7 @@ def _load_light(path: Path) -> Environment:
 
 
 def choose_lights(
-    maps: Environments, num: int, rng: np.random.Generator, yaw: float
+    maps: Float[np.ndarray, "maps Y X C"], num: int, rng: np.random.Generator, yaw: float
 ) -> Environments:
     """One map per photo, turned by a random share of the circle; too few maps are used again.
 

@@ -69,7 +69,7 @@ class MeshSurface:
         return Hits(points_all, normals_all)
 
     def is_blocked(
-        self, points: Points, normals: Points, directions: Points
+        self, points: Points, normals: Points, directions: Float[np.ndarray, "d 3"]
     ) -> Bool[np.ndarray, "n d"]:
         """Whether light from each direction is blocked on its way to each point."""
         lifted = points + 1e-4 * self._reach * normals
