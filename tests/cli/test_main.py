@@ -63,7 +63,7 @@ def test_same_arguments_same_bytes(tmp_path, extra):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
 
 
-def test_synth_replaces_its_own_folder_only(rendered, tmp_path, capsys):
+def test_synth_replaces_its_own_folder_only(tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["synth", "--shape", "sphere", *SMALL, "--out", str(out)]
     assert main(arguments) == 0

@@ -43,11 +43,16 @@ def test_a_file_in_the_way_is_kept(tmp_path):
         fill(tmp_path / "out")
 
 
-def test_failure_leaves_nothing(tmp_path):
-    fill(tmp_path / "out", "old")
-    with pytest.raises(RuntimeError), staged_folder(tmp_path / "out", OURS) as stage:
+def half_written(target):
+    with staged_folder(target, OURS) as stage:
         (stage / "a1.txt").write_text("half")
         raise RuntimeError
+
+
+def test_failure_leaves_nothing(tmp_path):
+    fill(tmp_path / "out", "old")
+    with pytest.raises(RuntimeError):
+        half_written(tmp_path / "out")
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out" / "a1.txt").read_text() == "old"
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -70,7 +72,7 @@ def test_harmonic_sum_approaches_the_integral(environments, normals):
     exact = irradiance(environments, normals)
     errors = [np.abs(shading(project(environments, order), normals) - exact).max() / exact.max()
               for order in DEGREES]  # fmt: skip
-    assert all(after < before for before, after in zip(errors[:-1], errors[1:], strict=True))
+    assert all(after < before for before, after in pairwise(errors))
     assert errors[-1] < 0.02
 
 

@@ -31,7 +31,7 @@ def test_embedded_lights_vary_strongly():
     assert np.linalg.norm(towards.mean(0)) < 0.85
 
 
-def test_choice_turns_by_the_generator_and_repeats(rng):
+def test_choice_turns_by_the_generator_and_repeats():
     maps = embedded_lights()[:3]
     chosen = choose_lights(maps, 5, np.random.default_rng(1), 0.5)
     again = choose_lights(maps, 5, np.random.default_rng(1), 0.5)

@@ -138,7 +138,7 @@ def captured_energy(environment: Environment, order: int) -> float:
 
     (paper, figure `sha`; Basri and Jacobs: at least 75 % at order one, 98 % at order two)
     """
-    height = 48
+    height = 32
     normals = texel_directions(height, 2 * height).reshape(-1, 3)
     weights = solid_angles(height, 2 * height).reshape(-1)
     total = (irradiance(environment[None], normals) ** 2 * weights).sum()

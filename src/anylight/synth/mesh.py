@@ -3,7 +3,6 @@
 import numpy as np
 import trimesh
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import ConvexHull
 
 from anylight.errors import InvalidInputError, MissingExtraError
 
@@ -42,8 +41,8 @@ class MeshSurface:
         self._reach = float(np.linalg.norm(mesh.extents))
 
     def samples(self) -> Points:
-        """Corners of the convex hull: under any camera they alone decide the frame."""
-        return self._vertices[ConvexHull(self._vertices).vertices]
+        """All vertices."""
+        return self._vertices
 
     def trace(self, origins: Points, directions: Points) -> Hits:
         """First hits: the triangle by Embree (float32), the point on it in float64."""

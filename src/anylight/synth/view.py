@@ -12,6 +12,7 @@ from .surface import Hits, Points, Surface
 
 FILL = 0.92
 """Share of the tighter side of the image that the object takes."""
+_MAX_ROUNDS, _PRECISION = 200, 1e-6
 _FLIP = np.array([1.0, -1.0, -1.0])
 """Object frame (y up, z to the viewer) to camera frame (y down, z forward), and back."""
 
@@ -76,12 +77,15 @@ def frame_object(surface: Surface, width: int, height: int, focal: float | None)
     shift = -(low + high) / 2
     nearest = -low[2]
     distance = nearest + focal * float((high - low)[:2].max())
-    for _ in range(100):
+    for _ in range(_MAX_ROUNDS):
         shift[2] = distance
         seen = camera.project(points + shift)
         low_px, high_px = seen.min(axis=0), seen.max(axis=0)
         ratio = float(((high_px - low_px) / room).max())
-        shift[:2] -= ((low_px + high_px) / 2 - centre) * distance / camera.focal_px
+        off_centre = (low_px + high_px) / 2 - centre
+        if abs(ratio - 1) < _PRECISION and np.abs(off_centre).max() < _PRECISION:
+            break
+        shift[:2] -= off_centre * distance / camera.focal_px
         distance = nearest + max(distance * ratio - nearest, 0.5 * (distance - nearest))
         if distance - nearest < 0.05 * float((high - low).max()):
             raise InvalidInputError(
