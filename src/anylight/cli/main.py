@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     console = rich.console.Console(stderr=True)
     try:
         command = tyro.cli(
-            Command,  # type: ignore[arg-type]
+            Command,
             prog="anylight",
             description="Photos of one object under any unknown light in, a real 3-D surface out.",
             args=arguments,

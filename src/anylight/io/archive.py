@@ -28,7 +28,7 @@ def save_reconstruction(path: Path, scene: Reconstruction) -> None:
             arrays[name] = value.astype(np.float64 if name == "depth" else np.float32)
     if scene.photos is not None:
         arrays["photos"] = scene.photos
-    np.savez_compressed(path, **arrays)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def load_reconstruction(path: Path) -> Reconstruction:

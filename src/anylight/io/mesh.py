@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import trimesh
 
 from anylight.errors import InvalidInputError
@@ -18,11 +19,14 @@ def load_mesh(path: Path) -> trimesh.Trimesh:
             f"{path}: is not a mesh file; use one of {', '.join(MESH_SUFFIXES)}."
         )
     try:
-        mesh = trimesh.load_mesh(path, process=True, maintain_order=True)
+        loaded: object = trimesh.load(path, process=True, maintain_order=True)
     except Exception as error:  # trimesh's readers raise whatever their format's parser does
         raise InvalidInputError(f"{path}: cannot be read as a mesh ({error}).") from error
-    if isinstance(mesh, trimesh.Scene):
-        mesh = mesh.to_mesh()
-    if isinstance(mesh, trimesh.Trimesh):
-        mesh.merge_vertices(merge_tex=True, merge_norm=True)
-    return mesh
+    if isinstance(loaded, trimesh.Scene):
+        loaded = loaded.to_mesh()
+    if not isinstance(loaded, trimesh.Trimesh) or len(loaded.faces) == 0:
+        raise InvalidInputError(f"{path}: holds no triangles; export it as PLY, OBJ or GLB mesh.")
+    if not np.isfinite(loaded.vertices).all() or float(np.min(loaded.extents[:2])) <= 0:
+        raise InvalidInputError(f"{path}: is flat or holds vertices that are not finite.")
+    loaded.merge_vertices(merge_tex=True, merge_norm=True)
+    return loaded

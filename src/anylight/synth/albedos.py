@@ -20,7 +20,7 @@ Painter: TypeAlias = Callable[[Position, Position], Colours]
 AlbedoKind = Literal[
     "bars", "constant", "ebsd", "hippie", "natural", "pattern", "rectcircle", "voronoi", "white"
 ]
-ALBEDO_NAMES: tuple[str, ...] = get_args(AlbedoKind)
+ALBEDO_NAMES: tuple[AlbedoKind, ...] = get_args(AlbedoKind)
 
 NUM_BARS = 12
 NUM_CELLS = 60

@@ -1,10 +1,12 @@
 """Triangle meshes as surfaces: smoothed so that facets do not show, traced by Embree."""
 
+from typing import Any
+
 import numpy as np
 import trimesh
 from jaxtyping import Bool, Float, Int
 
-from anylight.errors import InvalidInputError, MissingExtraError
+from anylight.errors import MissingExtraError
 
 from .subdivision import subdivide
 from .surface import Hits, Points
@@ -37,7 +39,7 @@ class MeshSurface:
         self._vertices: Float[np.ndarray, "v 3"] = np.asarray(mesh.vertices, float)
         self._faces: Int[np.ndarray, "f 3"] = np.asarray(mesh.faces)
         self._normals: Float[np.ndarray, "v 3"] = np.asarray(mesh.vertex_normals, float)
-        self._embree = RayMeshIntersector(mesh, scale_to_box=True)
+        self._embree: Any = RayMeshIntersector(mesh, scale_to_box=True)
         self._reach = float(np.linalg.norm(mesh.extents))
 
     def samples(self) -> Points:
@@ -78,12 +80,3 @@ class MeshSurface:
             rays = np.broadcast_to(direction, (len(facing), 3))
             blocked[facing, index] = self._embree.intersects_any(lifted[facing], rays)
         return blocked
-
-
-def check_mesh(mesh: object, path: str) -> trimesh.Trimesh:
-    """Make sure that a loaded file holds triangles with a front to look at."""
-    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
-        raise InvalidInputError(f"{path}: holds no triangles; export it as PLY, OBJ or GLB mesh.")
-    if not np.isfinite(mesh.vertices).all() or float(np.min(mesh.extents[:2])) <= 0:
-        raise InvalidInputError(f"{path}: is flat or holds vertices that are not finite.")
-    return mesh

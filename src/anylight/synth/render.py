@@ -28,7 +28,7 @@ from .lights import (
     embedded_lights,
     load_lights,
 )
-from .mesh import MeshSurface, check_mesh, smooth_mesh
+from .mesh import MeshSurface, smooth_mesh
 from .options import SynthOptions
 from .shapes import SHAPE_NAMES, embedded_shape
 from .surface import Surface
@@ -93,7 +93,7 @@ def load_surface(options: SynthOptions) -> Surface:
             f"--shape {options.shape}: is neither an embedded shape "
             f"({', '.join(SHAPE_NAMES)}) nor a mesh file."
         )
-    mesh = check_mesh(load_mesh(path), str(path))
+    mesh = load_mesh(path)
     half_pixel = 0.5 * float(max(mesh.extents[:2])) / options.height
     return MeshSurface(smooth_mesh(mesh, half_pixel))
 
