@@ -7,8 +7,9 @@ is blocked. The surface counts as solid behind what the camera sees.
 
 import math
 
-import numba
 import numpy as np
+
+from anylight.threads import numba
 
 NUM_HEADINGS = 96
 _FINE_STEPS = 48.0

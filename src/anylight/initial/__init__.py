@@ -1,0 +1,1 @@
+"""The first depth: inflate the silhouette, or integrate normals."""

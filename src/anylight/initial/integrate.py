@@ -1,0 +1,81 @@
+r"""Normals to depth: least squares over all pairs of neighbours, with a free boundary.
+
+$\min \sum (D\zeta - \bar p)^2$ over horizontal and vertical pairs, $\bar p$ the mean slope of the two
+pixels: the symmetric scheme of Quéau, Durou and Aujol (survey, smooth case). In perspective $\zeta$ is
+log-depth; every component of the mask has a free constant, chosen so that its mean depth is one
+(orthographic: zero).
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.geometry.camera import Camera, Orthographic
+from anylight.geometry.differences import central
+from anylight.geometry.domain import Domain
+from anylight.geometry.normals import normals_from_slopes, slopes_from_normals
+from anylight.kernels.surface import assemble, neighbours, scatter
+from anylight.linalg.grid import Grid
+from anylight.linalg.multigrid import Multigrid, Stencil
+from anylight.linalg.pcg import pcg
+
+MAX_SLANT_DEG = 85.0
+"""Normals that lean further from the viewing ray are brought back to this, keeping their azimuth."""
+_RTOL = 1e-7
+_PIN = 1e-9
+
+
+def integrate_slopes(
+    domain: Domain, slopes: Float[np.ndarray, "P 2"]
+) -> Float[np.ndarray, " P"]:
+    """Surface whose slopes are nearest to the given ones; zero mean on every component."""
+    grid = Grid(domain.mask)
+    near = neighbours(grid.inside, backward=False)
+    wanted = np.zeros((3, domain.size))
+    p, q = (grid.spread(slopes[:, axis]).ravel() for axis in range(2))
+    wanted[1] = (p[near.here] + p[near.along_u]) / 2
+    wanted[2] = (q[near.here] + q[near.along_v]) / 2
+    form = np.zeros((6, domain.size))
+    form[3] = form[5] = 1.0
+    operator = assemble(form, near, grid.shape)
+    operator = Stencil(operator.centre + _PIN * grid.inside, *operator[1:])
+    source = scatter(wanted, near, grid.shape)
+    solution = pcg(operator, source, Multigrid(operator), _RTOL, 200).solution
+    return _centred(domain, grid.collect(solution))
+
+
+def _centred(domain: Domain, values: Float[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
+    counts = np.bincount(domain.components)
+    return values - (np.bincount(domain.components, values) / counts)[domain.components]
+
+
+def clamp_slant(
+    camera: Camera, pixels: Float[np.ndarray, "P 2"], normals: Float[np.ndarray, "P 3"]
+) -> Float[np.ndarray, "P 3"]:
+    """Turn normals that are nearly perpendicular to their ray, or behind it, towards the camera."""
+    rays = camera.rays(*pixels.T)
+    towards = -rays / np.linalg.norm(rays, axis=1, keepdims=True)
+    cosine = (normals * towards).sum(axis=1, keepdims=True)
+    across = normals - cosine * towards
+    size = np.linalg.norm(across, axis=1, keepdims=True)
+    limit = np.deg2rad(MAX_SLANT_DEG)
+    bent = np.cos(limit) * towards + np.sin(limit) * across / np.maximum(size, 1e-12)
+    return np.where(cosine < np.cos(limit), bent, normals)
+
+
+def integrate_normals(
+    camera: Camera, domain: Domain, normals: Float[np.ndarray, "P 3"]
+) -> Float[np.ndarray, " P"]:
+    """Depth of a field of unit normals, up to one scale (orthographic: shift) per component."""
+    facing = clamp_slant(camera, domain.pixels, normals)
+    surface = integrate_slopes(domain, slopes_from_normals(camera, domain.pixels, facing))
+    if isinstance(camera, Orthographic):
+        return surface
+    depth = np.exp(surface)
+    counts = np.bincount(domain.components)
+    return depth / (np.bincount(domain.components, depth) / counts)[domain.components]
+
+
+def height_normals(domain: Domain, height: Float[np.ndarray, " P"]) -> Float[np.ndarray, "P 3"]:
+    """Normals of an orthographic height map (towards the camera), central differences."""
+    slopes = np.stack([-central(domain, axis).apply(height) for axis in ("u", "v")], axis=-1)
+    return normals_from_slopes(Orthographic((0.0, 0.0)), domain.pixels, slopes)

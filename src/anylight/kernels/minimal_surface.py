@@ -1,0 +1,42 @@
+"""Per-pixel parts of the minimal-surface Newton method, compiled."""
+
+import math
+
+from anylight.threads import numba
+
+_OPTIONS = {"parallel": True, "cache": True, "error_model": "numpy", "boundscheck": False}
+_NEARLY_ONE = 0.999
+
+
+@numba.njit(**_OPTIONS)
+def linearise(z, near, dual, form, flux):
+    """Blocks (I − (w gᵀ + g wᵀ)/2θ)/θ and flux g/θ of every pixel; θ = √(1 + |g|²), w the dual."""
+    here, along_u, along_v, sign_u, sign_v = near
+    for j in numba.prange(len(here)):
+        value = z[here[j]]
+        u = sign_u[j] * (z[along_u[j]] - value)
+        v = sign_v[j] * (z[along_v[j]] - value)
+        inverse = 1.0 / math.sqrt(1.0 + u * u + v * v)
+        a, b = dual[0, j], dual[1, j]
+        form[3, j] = inverse * (1.0 - a * u * inverse)
+        form[4, j] = -0.5 * inverse * inverse * (a * v + b * u)
+        form[5, j] = inverse * (1.0 - b * v * inverse)
+        flux[1, j], flux[2, j] = u * inverse, v * inverse
+
+
+@numba.njit(**_OPTIONS)
+def advance_dual(z, step, near, dual):
+    """Newton step of the dual field w = g/θ, kept shorter than one."""
+    here, along_u, along_v, sign_u, sign_v = near
+    for j in numba.prange(len(here)):
+        u = sign_u[j] * (z[along_u[j]] - z[here[j]])
+        v = sign_v[j] * (z[along_v[j]] - z[here[j]])
+        du = sign_u[j] * (step[along_u[j]] - step[here[j]])
+        dv = sign_v[j] * (step[along_v[j]] - step[here[j]])
+        inverse = 1.0 / math.sqrt(1.0 + u * u + v * v)
+        change = (u * du + v * dv) * inverse * inverse
+        a = (u + du) * inverse - dual[0, j] * change
+        b = (v + dv) * inverse - dual[1, j] * change
+        size = math.sqrt(a * a + b * b)
+        shrink = _NEARLY_ONE / size if size > _NEARLY_ONE else 1.0
+        dual[0, j], dual[1, j] = a * shrink, b * shrink

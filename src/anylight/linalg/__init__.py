@@ -1,0 +1,1 @@
+"""Linear systems on the masked grid: stencils, multigrid, conjugate gradients."""

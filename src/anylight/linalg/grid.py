@@ -1,0 +1,60 @@
+"""The masked pixels as part of a rectangular grid with one row and column of margin."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from anylight.arrays import Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The bounding box of a mask, padded by one pixel on every side.
+
+    Stencils read neighbours without asking whether they exist: outside the mask everything is zero.
+    """
+
+    mask: Mask
+
+    @cached_property
+    def corner(self) -> tuple[int, int]:
+        """First row and column of the bounding box."""
+        rows, columns = np.nonzero(self.mask.any(axis=1))[0], np.nonzero(self.mask.any(axis=0))[0]
+        return int(rows[0]), int(columns[0])
+
+    @cached_property
+    def inside(self) -> Bool[np.ndarray, "h w"]:
+        """The mask on the padded grid."""
+        rows, columns = np.nonzero(self.mask.any(axis=1))[0], np.nonzero(self.mask.any(axis=0))[0]
+        box = self.mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        return np.pad(box, 1)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the padded grid."""
+        height, width = self.inside.shape
+        return height, width
+
+    @cached_property
+    def places(self) -> Int[np.ndarray, " P"]:
+        """Flat place on the padded grid of every masked pixel, in the order of the pixels."""
+        return np.flatnonzero(self.inside)
+
+    def spread(self, values: Shaped[np.ndarray, "*c P"]) -> Shaped[np.ndarray, "*c h w"]:
+        """Lay pixel values on the grid, zero elsewhere."""
+        lead = values.shape[:-1]
+        result = np.zeros((*lead, self.shape[0] * self.shape[1]), values.dtype)
+        result[..., self.places] = values
+        return result.reshape(*lead, *self.shape)
+
+    def collect(self, image: Shaped[np.ndarray, "*c h w"]) -> Shaped[np.ndarray, "*c P"]:
+        """Take pixel values from the grid."""
+        return image.reshape(*image.shape[:-2], -1)[..., self.places]
+
+    def sums(
+        self, image: Float[np.ndarray, "h w"], component: Int[np.ndarray, " P"], num: int
+    ) -> Float[np.ndarray, " components"]:
+        """Sum over every component of the mask, in float64."""
+        return np.bincount(component, self.collect(image).astype(np.float64), num)

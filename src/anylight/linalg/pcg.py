@@ -1,0 +1,54 @@
+"""Preconditioned conjugate gradients for stencils on the padded grid."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from . import stencil
+from .multigrid import GridArray, Stencil
+
+
+class Solve(NamedTuple):
+    """A solution and what it took."""
+
+    solution: GridArray
+    iterations: int
+    relative_residual: float
+
+
+def pcg(
+    operator: Stencil,
+    source: GridArray,
+    precondition: Callable[[GridArray], GridArray],
+    rtol: float,
+    max_iterations: int = 200,
+    start: GridArray | None = None,
+) -> Solve:
+    """Solve A x = b until |b − A x| ≤ rtol · |b|.
+
+    Stops early, with the best solution so far, when rounding has eaten the curvature p · A p.
+    """
+    scalar = source.dtype.type
+    x = np.zeros_like(source) if start is None else start.copy()
+    r = source.copy()
+    if start is not None:
+        stencil.residual(*operator, x, source, r)
+    size = np.sqrt(stencil.dot(source, source))
+    error = np.sqrt(stencil.dot(r, r))
+    if size == 0 or error <= rtol * size:
+        return Solve(x, 0, 0.0 if size == 0 else error / size)
+    z = precondition(r)
+    p, ap = z.astype(source.dtype).copy(), np.zeros_like(source)
+    rz = stencil.dot(r, z)
+    for iteration in range(1, max_iterations + 1):
+        curvature = stencil.multiply(*operator, p, ap)
+        if not curvature > 0:
+            break
+        error = np.sqrt(stencil.advance(scalar(rz / curvature), p, ap, x, r))
+        if error <= rtol * size:
+            return Solve(x, iteration, error / size)
+        z = precondition(r)
+        rz, before = stencil.dot(r, z), rz
+        stencil.combine(z, scalar(rz / before), p)
+    return Solve(x, max_iterations, error / size)

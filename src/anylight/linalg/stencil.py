@@ -1,0 +1,195 @@
+"""Symmetric nine-point stencils on a padded grid, as compiled loops over rows.
+
+A stencil is five arrays: centre d, and the couplings to the right e, down s, down-right se and
+down-left sw; the other four follow by symmetry. All are zero outside the mask.
+
+Rows are cut into loops over few slices each: compilers turn those into vector code.
+"""
+
+import numpy as np
+
+from anylight.threads import numba
+
+_OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundscheck": False}
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def _row(d, e, s, se, sw, i, x, y):
+    """y = row i of A x, without the margin columns."""
+    n = x.shape[1] - 1
+    dd, ee, el = d[i, 1:n], e[i, 1:n], e[i, 0 : n - 1]
+    xc, xr, xl = x[i, 1:n], x[i, 2 : n + 1], x[i, 0 : n - 1]
+    for k in range(n - 1):
+        y[k] = dd[k] * xc[k] + ee[k] * xr[k] + el[k] * xl[k]
+    below, above, xd, xu = s[i, 1:n], s[i - 1, 1:n], x[i + 1, 1:n], x[i - 1, 1:n]
+    for k in range(n - 1):
+        y[k] += below[k] * xd[k] + above[k] * xu[k]
+    below, above = se[i, 1:n], se[i - 1, 0 : n - 1]
+    xd, xu = x[i + 1, 2 : n + 1], x[i - 1, 0 : n - 1]
+    for k in range(n - 1):
+        y[k] += below[k] * xd[k] + above[k] * xu[k]
+    below, above = sw[i, 1:n], sw[i - 1, 2 : n + 1]
+    xd, xu = x[i + 1, 0 : n - 1], x[i - 1, 2 : n + 1]
+    for k in range(n - 1):
+        y[k] += below[k] * xd[k] + above[k] * xu[k]
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def multiply(d, e, s, se, sw, x, y):
+    """y = A x; returns x · y in float64."""
+    height, width = x.shape
+    partial = np.zeros(height)
+    for i in numba.prange(1, height - 1):
+        yi, xi = y[i, 1 : width - 1], x[i, 1 : width - 1]
+        _row(d, e, s, se, sw, i, x, yi)
+        total = 0.0
+        for k in range(width - 2):
+            total += yi[k] * xi[k]
+        partial[i] = total
+    return partial.sum()
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def residual(d, e, s, se, sw, x, b, r):
+    """r = b − A x."""
+    height, width = x.shape
+    for i in numba.prange(1, height - 1):
+        ri, bi = r[i, 1 : width - 1], b[i, 1 : width - 1]
+        _row(d, e, s, se, sw, i, x, ri)
+        for k in range(width - 2):
+            ri[k] = bi[k] - ri[k]
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def relax(d, e, s, se, sw, x, b, damped, out):
+    """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
+    height, width = x.shape
+    for i in numba.prange(1, height - 1):
+        oi, bi, xi = out[i, 1 : width - 1], b[i, 1 : width - 1], x[i, 1 : width - 1]
+        ci = damped[i, 1 : width - 1]
+        _row(d, e, s, se, sw, i, x, oi)
+        for k in range(width - 2):
+            oi[k] = xi[k] + ci[k] * (bi[k] - oi[k])
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def restrict(r, coarse):
+    """coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half."""
+    height, width = r.shape
+    half = r.dtype.type(0.5)
+    for big in numba.prange(1, coarse.shape[0] - 1):
+        i = 2 * big - 1
+        line = np.zeros(width + 2, r.dtype)
+        own = r[i]
+        if i < height:
+            for k in range(width):
+                line[k] = own[k]
+        upper = r[i - 1]
+        for k in range(width):
+            line[k] += half * upper[k]
+        if i + 1 < height:
+            lower = r[i + 1]
+            for k in range(width):
+                line[k] += half * lower[k]
+        out = coarse[big]
+        for j in range(1, coarse.shape[1] - 1):
+            c = 2 * j - 1
+            out[j] = line[c] + half * (line[c - 1] + line[c + 1])
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def prolong(coarse, inside, x):
+    """x += P coarse, on the active nodes (inside = 1) only."""
+    height, width = x.shape
+    half = x.dtype.type(0.5)
+    for i in numba.prange(1, height - 1):
+        up, down = coarse[(i + 1) // 2], coarse[i // 2 + 1]
+        line = np.zeros(coarse.shape[1], x.dtype)
+        for j in range(line.size):
+            line[j] = half * (up[j] + down[j])
+        xi, ni = x[i], inside[i]
+        for j in range((width - 1) // 2):
+            k = 2 * j + 1
+            xi[k] += ni[k] * line[j + 1]
+        for j in range((width - 2) // 2):
+            k = 2 * j + 2
+            xi[k] += ni[k] * half * (line[j + 1] + line[j + 2])
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def dot(a, b):
+    """Inner product, in float64, summed row by row."""
+    partial = np.zeros(a.shape[0])
+    for i in numba.prange(a.shape[0]):
+        ai, bi = a[i], b[i]
+        total = 0.0
+        for k in range(a.shape[1]):
+            total += ai[k] * bi[k]
+        partial[i] = total
+    return partial.sum()
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def advance(alpha, p, ap, x, r):
+    """x += α p and r −= α A p; returns r · r."""
+    partial = np.zeros(x.shape[0])
+    for i in numba.prange(x.shape[0]):
+        xi, ri, pi, ai = x[i], r[i], p[i], ap[i]
+        for k in range(x.shape[1]):
+            xi[k] += alpha * pi[k]
+        total = 0.0
+        for k in range(x.shape[1]):
+            ri[k] -= alpha * ai[k]
+            total += ri[k] * ri[k]
+        partial[i] = total
+    return partial.sum()
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def combine(z, beta, p):
+    """p = z + β p."""
+    for i in numba.prange(p.shape[0]):
+        zi, pi = z[i], p[i]
+        for k in range(p.shape[1]):
+            pi[k] = zi[k] + beta * pi[k]
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def coarsen_columns(d, e, s, se, sw, coarse):
+    """Galerkin product over columns: coarse column J lies on fine column c = 2J − 1.
+
+    `coarse` holds the five arrays of the result, with two margin columns; the fine arrays have one
+    more zero column on the right than their margin.
+    """
+    q, h = d.dtype.type(0.25), d.dtype.type(0.5)
+    for i in numba.prange(d.shape[0]):
+        for j in range(1, coarse.shape[2] - 1):
+            c = 2 * j - 1
+            coarse[0, i, j] = d[i, c] + q * (d[i, c - 1] + d[i, c + 1]) + e[i, c - 1] + e[i, c]
+            coarse[1, i, j] = q * d[i, c + 1] + h * (e[i, c] + e[i, c + 1])
+            coarse[2, i, j] = (
+                s[i, c]
+                + q * (s[i, c - 1] + s[i, c + 1])
+                + h * (se[i, c - 1] + se[i, c] + sw[i, c] + sw[i, c + 1])
+            )
+            coarse[3, i, j] = q * s[i, c + 1] + h * (se[i, c] + se[i, c + 1])
+            coarse[4, i, j] = q * s[i, c - 1] + h * (sw[i, c] + sw[i, c - 1])
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def coarsen_rows(d, e, s, se, sw, coarse):
+    """The same over rows: coarse row I lies on fine row c = 2I − 1."""
+    q, h = d.dtype.type(0.25), d.dtype.type(0.5)
+    width = d.shape[1]
+    for i in numba.prange(1, coarse.shape[1] - 1):
+        c = 2 * i - 1
+        for j in range(1, width - 1):
+            coarse[0, i, j] = d[c, j] + q * (d[c - 1, j] + d[c + 1, j]) + s[c - 1, j] + s[c, j]
+            coarse[1, i, j] = (
+                e[c, j]
+                + q * (e[c - 1, j] + e[c + 1, j])
+                + h * (se[c - 1, j] + se[c, j] + sw[c - 1, j + 1] + sw[c, j + 1])
+            )
+            coarse[2, i, j] = q * d[c + 1, j] + h * (s[c, j] + s[c + 1, j])
+            coarse[3, i, j] = q * e[c + 1, j] + h * (se[c, j] + se[c + 1, j])
+            coarse[4, i, j] = q * e[c + 1, j - 1] + h * (sw[c, j] + sw[c + 1, j])

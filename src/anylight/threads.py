@@ -1,0 +1,20 @@
+"""One thread pool for all compiled loops.
+
+Waiting threads must sleep, not spin: on a busy machine spinning turns every small loop into a wait
+for the scheduler (milliseconds instead of microseconds). The OpenMP runtime reads its policy when it
+is first used, so this module is imported before any compiled loop runs.
+"""
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numba  # noqa: E402
+
+
+def use_threads(num: int | None) -> int:
+    """Set the number of threads of all compiled loops; None takes what the machine has."""
+    limit = numba.config.NUMBA_NUM_THREADS
+    chosen = limit if num is None else min(num, limit)
+    numba.set_num_threads(chosen)
+    return int(chosen)
