@@ -1,15 +1,18 @@
 """One thread pool for all compiled loops.
 
-Waiting threads must sleep, not spin: on a busy machine spinning turns every small loop into a wait
-for the scheduler (milliseconds instead of microseconds). The OpenMP runtime reads its policy when it
-is first used, so this module is imported before any compiled loop runs.
+Waiting threads must sleep, not spin: on a busy machine spinning turns every small loop into a
+wait for the scheduler (milliseconds instead of microseconds). The OpenMP runtime reads its policy
+when it is first used, so compiled loops get numba from here.
 """
 
 import os
+from typing import Any
+
+import numba as _numba
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import numba  # noqa: E402
+numba: Any = _numba
 
 
 def use_threads(num: int | None) -> int:

@@ -13,10 +13,12 @@ import tyro
 from anylight.errors import InvalidInputError
 
 from .evaluate import Evaluate
+from .run import Run
 from .synth import Synth
 
 Command = (
-    Annotated[Synth, tyro.conf.subcommand("synth")]
+    Annotated[Run, tyro.conf.subcommand("run")]
+    | Annotated[Synth, tyro.conf.subcommand("synth")]
     | Annotated[Evaluate, tyro.conf.subcommand("eval")]
 )
 

@@ -1,10 +1,10 @@
 r"""The balloon: the surface of least area over the silhouette that holds a given volume.
 
-$\min \int \sqrt{1 + |\nabla z|^2}$ subject to $\int z = V$ and $z = 0$ on the silhouette (paper, eq. 12;
-the silhouette's condition is missing there but present in the released codes). Solved by the
-primal-dual Newton method of Chan, Golub and Mulet: the flux $w = \nabla z / \sqrt{1 + |\nabla z|^2}$
-is kept as a second unknown, so steep walls do no harm and three to ten steps suffice. Heights are in
-pixels and bulge to the viewer (positive).
+$\min \int \sqrt{1 + |\nabla z|^2}$ subject to $\int z = V$ and $z = 0$ on the silhouette (the
+paper's balloon; the silhouette's condition is missing in its formula but present in the released
+codes). Solved by the primal-dual Newton method of Chan, Golub and Mulet: the flux
+$w = \nabla z / \sqrt{1 + |\nabla z|^2}$ is kept as a second unknown, so steep walls do no harm and
+few steps suffice. Heights are in pixels and bulge to the viewer (positive).
 """
 
 from dataclasses import dataclass, replace

@@ -1,9 +1,9 @@
 r"""Normals to depth: least squares over all pairs of neighbours, with a free boundary.
 
-$\min \sum (D\zeta - \bar p)^2$ over horizontal and vertical pairs, $\bar p$ the mean slope of the two
-pixels: the symmetric scheme of Quéau, Durou and Aujol (survey, smooth case). In perspective $\zeta$ is
-log-depth; every component of the mask has a free constant, chosen so that its mean depth is one
-(orthographic: zero).
+$\min \sum (D\zeta - \bar p)^2$ over horizontal and vertical pairs, $\bar p$ the mean slope of the
+two pixels: the symmetric scheme of Quéau, Durou and Aujol (survey, smooth case). In perspective
+$\zeta$ is log-depth; every component of the mask has a free constant, chosen so that its mean depth
+is one (orthographic: zero).
 """
 
 import numpy as np
@@ -19,14 +19,12 @@ from anylight.linalg.multigrid import Multigrid, Stencil
 from anylight.linalg.pcg import pcg
 
 MAX_SLANT_DEG = 85.0
-"""Normals that lean further from the viewing ray are brought back to this, keeping their azimuth."""
+"""Normals that lean further from the viewing ray are brought back to this, azimuth kept."""
 _RTOL = 1e-7
 _PIN = 1e-9
 
 
-def integrate_slopes(
-    domain: Domain, slopes: Float[np.ndarray, "P 2"]
-) -> Float[np.ndarray, " P"]:
+def integrate_slopes(domain: Domain, slopes: Float[np.ndarray, "P 2"]) -> Float[np.ndarray, " P"]:
     """Surface whose slopes are nearest to the given ones; zero mean on every component."""
     grid = Grid(domain.mask)
     near = neighbours(grid.inside, backward=False)

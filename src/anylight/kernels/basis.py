@@ -9,9 +9,11 @@ from jaxtyping import Float
 from anylight.photometry.harmonics import harmonics, num_harmonics
 
 MONOMIALS = (
-    (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 1, 1),
+    (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1),
+    (2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 1, 1),
     (3, 0, 0), (2, 1, 0), (1, 2, 0), (0, 3, 0), (2, 0, 1), (1, 1, 1), (0, 2, 1),
-    (4, 0, 0), (3, 1, 0), (2, 2, 0), (1, 3, 0), (0, 4, 0), (3, 0, 1), (2, 1, 1), (1, 2, 1), (0, 3, 1),
+    (4, 0, 0), (3, 1, 0), (2, 2, 0), (1, 3, 0), (0, 4, 0),
+    (3, 0, 1), (2, 1, 1), (1, 2, 1), (0, 3, 1),
 )  # fmt: skip
 """Exponents of x, y, z: on the sphere, all polynomials of degree four (z² = 1 − x² − y²).
 The first nine span degree two."""

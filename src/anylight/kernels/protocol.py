@@ -1,4 +1,4 @@
-"""What a backend can do: reduce the photos to systems whose size does not grow with their number."""
+"""What a backend can do: reduce the photos to systems that do not grow with their number."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -36,7 +36,7 @@ class LightingSystem(NamedTuple):
 
 
 class DepthSystem(NamedTuple):
-    """Σ w ρ² g gᵀ (xx, xy, xz, yy, yz, zz) and Σ w ρ r g, g the gradient of shading by the normal."""
+    """Σ w ρ² g gᵀ (xx, xy, xz, yy, yz, zz) and Σ w ρ r g; g: gradient of shading by the normal."""
 
     blocks: Float[np.ndarray, "6 P"]
     source: Float[np.ndarray, "3 P"]

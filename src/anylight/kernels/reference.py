@@ -11,9 +11,9 @@ from .protocol import AlbedoSystem, DepthSystem, LightingSystem, View
 
 def _residual(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shading s, residual r and Cauchy weight w of every observation, each (M, C, P)."""
-    ρ, ℓ = view.albedo.astype(float), view.lighting
+    ρ, light = view.albedo.astype(float), view.lighting
     n = view.normals.T.astype(float)
-    s = np.einsum("mck,pk->mcp", ℓ, harmonics(n, 2)[:, : ℓ.shape[2]])
+    s = np.einsum("mck,pk->mcp", light, harmonics(n, 2)[:, : light.shape[2]])
     r = ρ * s - view.scale * view.photos
     return s, r, 1 / (1 + (r / view.cauchy_scale) ** 2)
 

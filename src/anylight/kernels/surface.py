@@ -17,7 +17,7 @@ _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
 class Neighbours(NamedTuple):
-    """Where every pixel, its u-neighbour and its v-neighbour lie on the flat grid, and the signs."""
+    """Flat places of every pixel, its u-neighbour and its v-neighbour, and the signs."""
 
     here: Int[np.ndarray, " P"]
     along_u: Int[np.ndarray, " P"]
@@ -117,9 +117,7 @@ def _assemble(form, near, d, e, s, se, sw):
             sw[c] += uv
 
 
-def assemble(
-    form: Float[np.ndarray, "6 P"], near: Neighbours, shape: tuple[int, int]
-) -> Stencil:
+def assemble(form: Float[np.ndarray, "6 P"], near: Neighbours, shape: tuple[int, int]) -> Stencil:
     """Stencil of Σ_j of the quadratic forms in (x, D_u x, D_v x): Dᵀ B D, D = [1; D_u; D_v]."""
     parts = np.zeros((5, shape[0] * shape[1]))
     _assemble(form, near, *parts)

@@ -17,6 +17,13 @@ class Solve(NamedTuple):
     relative_residual: float
 
 
+def jacobi(operator: Stencil) -> Callable[[GridArray], GridArray]:
+    """Divide by the diagonal: enough where the diagonal dominates."""
+    inverse = np.zeros_like(operator.centre)
+    np.divide(1, operator.centre, out=inverse, where=operator.centre > 0)
+    return lambda r: inverse * r
+
+
 def pcg(
     operator: Stencil,
     source: GridArray,

@@ -15,7 +15,7 @@ _OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundschec
 
 @numba.njit(inline="always", **_OPTIONS)
 def _row(d, e, s, se, sw, i, x, y):
-    """y = row i of A x, without the margin columns."""
+    """Compute y = row i of A x, without the margin columns."""
     n = x.shape[1] - 1
     dd, ee, el = d[i, 1:n], e[i, 1:n], e[i, 0 : n - 1]
     xc, xr, xl = x[i, 1:n], x[i, 2 : n + 1], x[i, 0 : n - 1]
@@ -36,7 +36,7 @@ def _row(d, e, s, se, sw, i, x, y):
 
 @numba.njit(parallel=True, **_OPTIONS)
 def multiply(d, e, s, se, sw, x, y):
-    """y = A x; returns x · y in float64."""
+    """Compute y = A x; return x · y in float64."""
     height, width = x.shape
     partial = np.zeros(height)
     for i in numba.prange(1, height - 1):
@@ -51,7 +51,7 @@ def multiply(d, e, s, se, sw, x, y):
 
 @numba.njit(parallel=True, **_OPTIONS)
 def residual(d, e, s, se, sw, x, b, r):
-    """r = b − A x."""
+    """Compute r = b − A x."""
     height, width = x.shape
     for i in numba.prange(1, height - 1):
         ri, bi = r[i, 1 : width - 1], b[i, 1 : width - 1]
@@ -74,7 +74,7 @@ def relax(d, e, s, se, sw, x, b, damped, out):
 
 @numba.njit(parallel=True, **_OPTIONS)
 def restrict(r, coarse):
-    """coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half."""
+    """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half."""
     height, width = r.shape
     half = r.dtype.type(0.5)
     for big in numba.prange(1, coarse.shape[0] - 1):
@@ -99,7 +99,7 @@ def restrict(r, coarse):
 
 @numba.njit(parallel=True, **_OPTIONS)
 def prolong(coarse, inside, x):
-    """x += P coarse, on the active nodes (inside = 1) only."""
+    """Add P coarse to x, on the active nodes (inside = 1) only."""
     height, width = x.shape
     half = x.dtype.type(0.5)
     for i in numba.prange(1, height - 1):
@@ -131,7 +131,7 @@ def dot(a, b):
 
 @numba.njit(parallel=True, **_OPTIONS)
 def advance(alpha, p, ap, x, r):
-    """x += α p and r −= α A p; returns r · r."""
+    """Advance x += α p and r −= α A p; return r · r."""
     partial = np.zeros(x.shape[0])
     for i in numba.prange(x.shape[0]):
         xi, ri, pi, ai = x[i], r[i], p[i], ap[i]
@@ -147,7 +147,7 @@ def advance(alpha, p, ap, x, r):
 
 @numba.njit(parallel=True, **_OPTIONS)
 def combine(z, beta, p):
-    """p = z + β p."""
+    """Compute p = z + β p."""
     for i in numba.prange(p.shape[0]):
         zi, pi = z[i], p[i]
         for k in range(p.shape[1]):

@@ -1,0 +1,173 @@
+"""`anylight run`: reconstruct a capture."""
+
+import csv
+import hashlib
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import rich.console
+import tyro
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from anylight.io.archive import save_reconstruction
+from anylight.io.capture import load_capture
+from anylight.io.folder import check_replaceable, staged_folder
+from anylight.io.images import write_image
+from anylight.model.capture import Capture
+from anylight.model.reconstruction import Reconstruction
+from anylight.photometry.environment import panorama
+from anylight.pictures import (
+    albedo_picture,
+    contact_sheet,
+    depth_picture,
+    normal_picture,
+    radiance_picture,
+    shaded_picture,
+)
+from anylight.pipeline import Result, RunOptions, reconstruct
+from anylight.solve.alternate import Report, Status
+
+from .progress import shown_progress
+
+WRITTEN = ("result.npz", "trace.csv", "run.json", "preview")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Reconstruct shape, albedo and light from a capture.
+
+    Writes result.npz, trace.csv, previews and, last, run.json. Ctrl-C keeps what has been reached.
+    Try: anylight run vase --out out/vase
+    """
+
+    capture: tyro.conf.Positional[Path]
+    """Folder with photos, mask.png and K.txt (docs/formats.md)."""
+    out: Path
+    """Folder to write; it must be new, empty, or from an earlier run."""
+    options: RunOptions = field(default_factory=RunOptions)
+
+    def run(self, console: rich.console.Console) -> None:
+        """Load, solve, write."""
+        check_replaceable(self.out, WRITTEN)
+        with shown_progress(console) as report:
+            capture = load_capture(self.capture, lambda done, of: report("read", done / of))
+        if not console.is_terminal:
+            console.print(
+                "solving (the first run ever compiles for up to a minute)", highlight=False
+            )
+        result = _shown(console, capture, self.options)
+        for warning in result.warnings:
+            console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
+        with staged_folder(self.out, WRITTEN) as stage:
+            write_result(stage, result, capture, self.options)
+        console.print(
+            f"{result.status}; {len(result.trace)} iterations in {result.seconds['solve']:.1f} s: "
+            f"{self.out}",
+            highlight=False,
+            soft_wrap=True,
+        )
+        if result.status is Status.INTERRUPTED:
+            raise SystemExit(130)
+
+
+def _shown(console: rich.console.Console, capture: Capture, options: RunOptions) -> Result:
+    total = options.paper.iterations
+
+    def line(report: Report) -> str:
+        return (
+            f"iteration {report.iteration}/{total}, order {report.order}: "
+            f"energy {report.energy.total:.6g} = data {report.energy.data:.6g} "
+            f"+ smoothness {report.energy.smoothness:.6g}"
+        )
+
+    if not console.is_terminal:
+        return reconstruct(
+            capture, options, lambda r: console.print(line(r), highlight=False, soft_wrap=True)
+        )
+    columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task(
+            "starting (the first run ever compiles for up to a minute)", total=total
+        )
+        return reconstruct(
+            capture,
+            options,
+            lambda r: bars.update(task, completed=r.iteration, description=line(r)),
+        )
+
+
+def write_result(folder: Path, result: Result, capture: Capture, options: RunOptions) -> None:
+    """Write everything a run leaves; run.json last, so that its presence means completeness."""
+    save_reconstruction(folder / "result.npz", result.reconstruction)
+    _write_trace(folder / "trace.csv", result.trace)
+    (folder / "preview").mkdir()
+    _write_previews(folder / "preview", result.reconstruction)
+    record = msgspec.json.encode(_record(result, capture, options))
+    (folder / "run.json").write_bytes(msgspec.json.format(record, indent=2) + b"\n")
+
+
+def _write_trace(path: Path, trace: tuple[Report, ...]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["iteration", "order", "energy", "data", "smoothness", "after_albedo", "after_lighting",
+             "depth_step", "depth_rejected", "albedo_iterations", "depth_iterations", "seconds"]
+        )  # fmt: skip
+        for r in trace:
+            writer.writerow(
+                [r.iteration, r.order, r.energy.total, r.energy.data, r.energy.smoothness,
+                 r.after_albedo, r.after_lighting, r.depth_step, r.depth_rejected,
+                 r.albedo_iterations, r.depth_iterations, f"{r.seconds:.4f}"]
+            )  # fmt: skip
+
+
+def _write_previews(folder: Path, scene: Reconstruction) -> None:
+    assert scene.depth is not None
+    assert scene.normals is not None
+    assert scene.albedo is not None
+    assert scene.lighting is not None
+    write_image(folder / "depth.png", depth_picture(scene.depth, scene.mask))
+    write_image(folder / "normals.png", normal_picture(scene.normals, scene.mask))
+    write_image(folder / "albedo.png", albedo_picture(scene.albedo, scene.mask))
+    write_image(folder / "shaded.png", shaded_picture(scene.normals, scene.mask, scene.camera))
+    lights = [
+        radiance_picture(np.maximum(light, 0), max(float(np.quantile(light, 0.98)), 1e-12))
+        for light in panorama(scene.lighting)
+    ]
+    for index, light in enumerate(lights):
+        write_image(folder / f"light_{index:02d}.png", light)
+    write_image(folder / "lights.png", contact_sheet(lights, columns=min(5, len(lights))))
+
+
+def _record(result: Result, capture: Capture, options: RunOptions) -> dict[str, Any]:
+    photos = result.reconstruction.photos
+    assert photos is not None
+    return {
+        "status": str(result.status),
+        "warnings": list(result.warnings),
+        "options": options,
+        "start": {"kind": options.init, "volumes": list(result.start.volumes)},
+        "orders": sorted({report.order for report in result.trace}),
+        "energies": [report.energy.total for report in result.trace],
+        "depth_steps_rejected": sum(report.depth_rejected for report in result.trace),
+        "photos": [capture.names[i] if capture.names else str(i) for i in photos],
+        "inputs": {
+            "photos_sha256": _digest(capture.photos[photos]),
+            "mask_sha256": _digest(capture.mask),
+            "K": capture.camera.matrix.tolist(),
+        },
+        "seconds": result.seconds,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("anylight", "numpy", "scipy", "numba")},
+        },
+    }
+
+
+def _digest(array: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()

@@ -1,0 +1,109 @@
+"""The depth a run starts from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import minimize
+
+from anylight.arrays import DepthMap, NormalMap
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera, Orthographic
+from anylight.geometry.domain import Domain
+from anylight.model.reconstruction import Reconstruction
+
+from .balloon import inflate
+from .integrate import height_normals, integrate_normals
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A first depth and what is worth saying about it."""
+
+    depth: Float[np.ndarray, " P"]
+    volumes: tuple[float, ...] = ()
+    """Relative volume of every component, for a balloon."""
+    warnings: tuple[str, ...] = ()
+
+
+def balloon_start(camera: Camera, domain: Domain, volume: float) -> Start:
+    """Inflate the silhouette, then bring it to the camera by integrating its normals."""
+    balloon = inflate(domain, volume)
+    depth = integrate_normals(camera, domain, height_normals(domain, balloon.height))
+    warnings = []
+    if balloon.is_capped.any():
+        largest = balloon.volume[balloon.is_capped].max()
+        warnings.append(
+            f"volume {volume:.3g} is more than a smooth balloon over this silhouette holds; "
+            f"{balloon.is_capped.sum()} of {domain.num_components} component(s) capped, "
+            f"the largest at {largest:.3g}."
+        )
+    is_flat = balloon.volume <= 0
+    if volume > 0 and is_flat.any():
+        warnings.append(
+            f"{is_flat.sum()} of {domain.num_components} component(s) are too thin to inflate and "
+            "start flat."
+        )
+    if domain.num_components > 1:
+        warnings.append(
+            f"the mask has {domain.num_components} separate pieces: each has its own free scale; "
+            "all start at the same mean depth."
+        )
+    return Start(depth, tuple(float(v) for v in balloon.volume), tuple(warnings))
+
+
+def constant_start(camera: Camera, domain: Domain) -> Start:
+    """A plane in front of the camera: the paper's negative example."""
+    value = 0.0 if isinstance(camera, Orthographic) else 1.0
+    return Start(np.full(domain.size, value))
+
+
+def given_start(camera: Camera, domain: Domain, given: DepthMap | NormalMap) -> Start:
+    """Start from a depth map, or integrate a normal map."""
+    if given.shape[:2] != domain.mask.shape:
+        raise InvalidInputError(
+            f"the start is {given.shape[1]}×{given.shape[0]} but the photos are "
+            f"{domain.mask.shape[1]}×{domain.mask.shape[0]}."
+        )
+    values = domain.gather(given)
+    if not np.isfinite(values).all():
+        raise InvalidInputError("the start has holes inside the mask; fill them first.")
+    if values.ndim == 2:
+        return Start(integrate_normals(camera, domain, values))
+    if isinstance(camera, Orthographic):
+        return Start(values.astype(float))
+    if values.min() <= 0:
+        raise InvalidInputError("the start has depths that are not positive inside the mask.")
+    return Start(values / values.mean())
+
+
+def hemisphere_start(camera: Camera, domain: Domain, truth: Reconstruction) -> Start:
+    """The paper's supplement: viewing rays meet the smallest ball around the true points."""
+    if truth.depth is None or isinstance(camera, Orthographic):
+        raise InvalidInputError("the hemisphere start needs a true depth and a perspective camera.")
+    u, v = domain.pixels.T
+    rays = camera.rays(u, v)
+    points = rays * domain.gather(truth.depth)[:, None]
+    if not np.isfinite(points).all():
+        raise InvalidInputError("the true depth does not cover the mask.")
+    centre, radius = enclosing_ball(points)
+    along = rays @ centre
+    square = (rays**2).sum(axis=1)
+    inner = along**2 - square * (centre @ centre - radius**2)
+    depth = (along - np.sqrt(np.maximum(inner, 0))) / square
+    return Start(depth / depth.mean())
+
+
+def enclosing_ball(points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " 3"], float]:
+    """Smallest ball around points, to about 1e-6 of its radius."""
+    centre = (points.min(axis=0) + points.max(axis=0)) / 2
+
+    def largest(c: np.ndarray) -> float:
+        return float(((points - c) ** 2).sum(axis=1).max())
+
+    for _ in range(3):
+        found = minimize(
+            largest, centre, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
+        )
+        centre = found.x
+    return centre, float(np.sqrt(largest(centre)) * (1 + 1e-9))

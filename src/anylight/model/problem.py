@@ -1,0 +1,118 @@
+"""What is minimised: the masked photos, normalised, with resolved weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera, Perspective
+from anylight.geometry.domain import Domain
+from anylight.kernels import surface
+from anylight.kernels.protocol import Kernels, View
+from anylight.kernels.surface import Neighbours
+from anylight.linalg.grid import Grid
+
+from .capture import Capture
+from .options import PaperOptions
+from .state import State
+
+WHITE_QUANTILE = 0.99
+_BLOCK = 65536
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything that stays the same during a run."""
+
+    domain: Domain
+    grid: Grid
+    camera: Camera
+    kernels: Kernels
+    photos: object
+    """In the kernels' own layout."""
+    median: Float[np.ndarray, "C P"]
+    """Median over the photos, normalised: the first albedo."""
+    scale: float
+    """Factor from stored values to normalised intensity."""
+    white: float
+    """Radiance that normalises to one."""
+    num_photos: int
+    num_channels: int
+    options: PaperOptions
+    depth_neighbours: Neighbours
+    albedo_neighbours: Neighbours
+
+    @property
+    def total_smoothness(self) -> float:
+        """Effective weight μ of the total variation."""
+        return self.options.albedo_smoothness * self.num_photos
+
+    @property
+    def camera_numbers(self) -> tuple[float, float, float, float]:
+        """(f_u, f_v, u_0, v_0); f = 0 stands for parallel rays."""
+        focal = self.camera.focal_px if isinstance(self.camera, Perspective) else (0.0, 0.0)
+        return (*focal, *self.camera.centre_px)
+
+    def normals(self, depth: Float[np.ndarray, " P"]) -> tuple[np.ndarray, np.ndarray]:
+        """Unit normals (3, P) and lengths |ñ| of a depth, by the solver's differences."""
+        unit, length = np.empty((3, self.domain.size)), np.empty(self.domain.size)
+        surface.normals(
+            self.grid.spread(depth).ravel(),
+            self.depth_neighbours,
+            self.camera_numbers,
+            self.domain.pixels,
+            unit,
+            length,
+        )
+        return unit, length
+
+    def view(self, state: State, normals: Float[np.ndarray, "3 P"]) -> View:
+        """What kernels may see."""
+        return View(
+            self.photos,
+            self.scale,
+            normals,
+            state.albedo,
+            state.lighting,
+            self.options.cauchy_scale,
+        )
+
+
+def build_problem(capture: Capture, options: PaperOptions, kernels: Kernels) -> Problem:
+    """Take the masked pixels, find white and the median, and lay the photos out for streaming."""
+    domain = capture.domain()
+    masked = np.moveaxis(capture.photos[:, capture.mask, :], 2, 1)
+    stored_white = _quantile(masked)
+    if not stored_white > 0:
+        raise InvalidInputError("the photos are black inside the mask: check mask and exposure.")
+    grid = Grid(capture.mask)
+    median = np.empty(masked.shape[1:])
+    for start in range(0, domain.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        median[:, block] = np.median(masked[:, :, block], axis=0)
+    return Problem(
+        domain=domain,
+        grid=grid,
+        camera=capture.camera,
+        kernels=kernels,
+        photos=kernels.pack(masked),
+        median=median / stored_white,
+        scale=1 / stored_white,
+        white=stored_white / capture.full_scale,
+        num_photos=capture.num_photos,
+        num_channels=capture.num_channels,
+        options=options,
+        depth_neighbours=surface.neighbours(grid.inside, backward=True),
+        albedo_neighbours=surface.neighbours(grid.inside, backward=False),
+    )
+
+
+def _quantile(masked: np.ndarray) -> float:
+    """99 % quantile of all samples; integers are counted, not sorted."""
+    if masked.dtype.kind != "u":
+        return float(np.quantile(masked, WHITE_QUANTILE))
+    counts = sum(
+        np.bincount(photo.ravel(), minlength=np.iinfo(masked.dtype).max + 1) for photo in masked
+    )
+    return float(np.searchsorted(np.cumsum(counts), WHITE_QUANTILE * masked.size))

@@ -1,0 +1,30 @@
+"""One lighting update: a small least-squares problem per photo and channel."""
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.model.problem import Problem
+from anylight.model.state import State
+
+_RCOND = 1e-8
+
+
+def update_lighting(problem: Problem, state: State, normals: Float[np.ndarray, "3 P"]) -> State:
+    """Minimise the majorised energy over the light of every photo and channel.
+
+    Harmonics that the normals do not excite (a plane, a constant start) get the least light.
+    """
+    gram, source = problem.kernels.lighting_system(problem.view(state, normals))
+    num = state.lighting.shape[2]
+    inverse = np.linalg.pinv(gram[:, :, :num, :num], rcond=_RCOND, hermitian=True)
+    return replace(state, lighting=np.einsum("icab,icb->ica", inverse, source[:, :, :num]))
+
+
+def raise_order(state: State, num_harmonics: int) -> State:
+    """Let more harmonics take part, starting from zero."""
+    lacking = num_harmonics - state.lighting.shape[2]
+    if lacking <= 0:
+        return state
+    return replace(state, lighting=np.pad(state.lighting, ((0, 0), (0, 0), (0, lacking))))
