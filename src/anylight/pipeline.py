@@ -19,6 +19,7 @@ from anylight.initial.start import (
 )
 from anylight.io.archive import find_truth, load_reconstruction
 from anylight.io.images import read_image
+from anylight.io.normals import normals_from_image
 from anylight.kernels.cpu import CpuKernels
 from anylight.model.capture import MIN_PHOTOS, Capture
 from anylight.model.options import PaperOptions
@@ -133,17 +134,6 @@ def _read_start(path: Path) -> np.ndarray:
     if image.shape[2] == 1:
         return image[..., 0].astype(float)
     return normals_from_image(path, image)
-
-
-def normals_from_image(path: Path, image: np.ndarray) -> np.ndarray:
-    """Unit normals in the camera frame from a normal map in the OpenGL look."""
-    if image.shape[2] != 3:
-        raise InvalidInputError(f"{path}: a normal map has three channels, not {image.shape[2]}.")
-    values = image.astype(float)
-    if image.dtype.kind == "u":
-        values = values / np.iinfo(image.dtype).max * 2 - 1
-    size = np.linalg.norm(values, axis=-1, keepdims=True)
-    return values / np.where(size > 0, size, np.nan) * [1.0, -1.0, -1.0]
 
 
 def _solve(

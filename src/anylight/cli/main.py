@@ -13,11 +13,13 @@ import tyro
 from anylight.errors import InvalidInputError
 
 from .evaluate import Evaluate
+from .integrate import Integrate
 from .run import Run
 from .synth import Synth
 
 Command = (
     Annotated[Run, tyro.conf.subcommand("run")]
+    | Annotated[Integrate, tyro.conf.subcommand("integrate")]
     | Annotated[Synth, tyro.conf.subcommand("synth")]
     | Annotated[Evaluate, tyro.conf.subcommand("eval")]
 )

@@ -18,7 +18,7 @@ def shade(a, k, x, y, z):
     )
 
 
-def shade_slope(a1, a2, a3, a4, a5, a6, a7, a8, x, y, z):  # noqa: PLR0913
+def shade_slope(a1, a2, a3, a4, a5, a6, a7, a8, x, y, z):
     """Gradient of the shading by the normal."""
     gx = a1 + a4 * y + a5 * z + (a7 + a7) * x
     gy = a2 + a4 * x + a6 * z - (a7 + a7) * y
@@ -26,7 +26,7 @@ def shade_slope(a1, a2, a3, a4, a5, a6, a7, a8, x, y, z):  # noqa: PLR0913
     return gx, gy, gz
 
 
-def shade_from_slope(a0, a1, a2, a3, gx, gy, gz, x, y, z, half):  # noqa: PLR0913
+def shade_from_slope(a0, a1, a2, a3, gx, gy, gz, x, y, z, half):
     """Shading from its gradient: a quadratic is half its slope's, plus half its linear part's."""
     return a0 + half * ((a1 + gx) * x + (a2 + gy) * y + (a3 + gz) * z)
 

@@ -1,0 +1,87 @@
+"""`anylight integrate`: normals to depth, alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import rich.console
+import tyro
+
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera, Orthographic, camera_from_matrix
+from anylight.geometry.domain import Domain
+from anylight.initial.integrate import integrate_normals
+from anylight.io.archive import load_reconstruction, save_reconstruction
+from anylight.io.capture import read_mask, read_matrix
+from anylight.io.folder import check_replaceable, staged_folder
+from anylight.io.images import read_image, write_image
+from anylight.io.mesh import save_depth_mesh
+from anylight.io.normals import normals_from_image
+from anylight.model.reconstruction import Reconstruction, outside_nan
+from anylight.pictures import depth_picture, normal_picture, shaded_picture
+
+WRITTEN = ("result.npz", "depth.exr", "mesh.ply", "preview")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integrate:
+    """Turn a normal map into depth and a mesh.
+
+    Least squares with a free boundary; perspective with --intrinsics, else orthographic.
+    Try: anylight integrate normal_map.png --mask mask.png --intrinsics K.txt --out surface
+    """
+
+    normals: tyro.conf.Positional[Path]
+    """Normal map: an 8/16-bit or EXR image in the OpenGL look (x right, y up, z to the viewer), or
+    an .npz with normals (docs/formats.md)."""
+    out: Path
+    """Folder to write; it must be new, empty, or from an earlier integrate."""
+    mask: Path | None = None
+    """Binary mask image; if not given, every pixel that holds a normal (or the .npz's mask)."""
+    intrinsics: Path | None = None
+    """K.txt for a perspective camera; if not given, orthographic (or the .npz's camera)."""
+
+    def run(self, console: rich.console.Console) -> None:
+        """Read, integrate, write."""
+        check_replaceable(self.out, WRITTEN)
+        field, camera = self._read()
+        holds = np.isfinite(field).all(axis=-1)
+        mask = holds
+        if self.mask is not None:
+            mask = read_mask(self.mask, holds.shape)
+            if (mask & ~holds).any():
+                raise InvalidInputError(
+                    f"{self.mask}: covers {np.count_nonzero(mask & ~holds)} pixel(s) without a "
+                    f"normal in {self.normals}; make it smaller."
+                )
+        if not mask.any():
+            raise InvalidInputError(f"{self.normals}: holds no normals.")
+        domain = Domain(mask)
+        depth = domain.scatter(integrate_normals(camera, domain, domain.gather(field)))
+        scene = Reconstruction(mask, camera, depth, outside_nan(field, mask))
+        with staged_folder(self.out, WRITTEN) as stage:
+            save_reconstruction(stage / "result.npz", scene)
+            write_image(stage / "depth.exr", depth[..., None].astype(np.float32))
+            save_depth_mesh(stage / "mesh.ply", camera, depth)
+            (stage / "preview").mkdir()
+            write_image(stage / "preview" / "depth.png", depth_picture(depth, mask))
+            write_image(stage / "preview" / "normals.png", normal_picture(field, mask))
+            write_image(stage / "preview" / "shaded.png", shaded_picture(field, mask, camera))
+        pieces = "" if domain.num_components == 1 else f" in {domain.num_components} pieces"
+        console.print(
+            f"integrated {domain.size} normals{pieces}: {self.out}", highlight=False, soft_wrap=True
+        )
+
+    def _read(self) -> tuple[np.ndarray, Camera]:
+        given: Camera | None = None
+        if self.normals.suffix.lower() == ".npz":
+            archive = load_reconstruction(self.normals)
+            if archive.normals is None:
+                raise InvalidInputError(f"{self.normals}: holds no array 'normals'.")
+            field, given = archive.normals, archive.camera
+        else:
+            field = normals_from_image(self.normals, read_image(self.normals))
+        if self.intrinsics is not None:
+            return field, camera_from_matrix("perspective", read_matrix(self.intrinsics))
+        centre = ((field.shape[1] - 1) / 2, (field.shape[0] - 1) / 2)
+        return field, given or Orthographic(centre)

@@ -1,0 +1,27 @@
+"""Normal maps as images."""
+
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Shaped
+
+from anylight.arrays import NormalMap
+from anylight.errors import InvalidInputError
+
+_TO_CAMERA = np.array([1.0, -1.0, -1.0])
+
+
+def normals_from_image(path: Path, image: Shaped[np.ndarray, "H W C"]) -> NormalMap:
+    """Unit normals in the camera frame from a map in the OpenGL look; NaN where it is black.
+
+    Integers code [−1, 1] over their range; floats are taken as they are.
+    """
+    if image.shape[2] != 3:
+        raise InvalidInputError(f"{path}: a normal map has three channels, not {image.shape[2]}.")
+    values = image.astype(float)
+    is_black = (values == 0).all(axis=-1, keepdims=True)
+    if image.dtype.kind == "u":
+        values = values / np.iinfo(image.dtype).max * 2 - 1
+    size = np.linalg.norm(values, axis=-1, keepdims=True)
+    unit = values / np.where(is_black | (size == 0), np.nan, size)
+    return unit * _TO_CAMERA
