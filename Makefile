@@ -38,4 +38,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) demo out
+	rm -rf $(VENV) demo

@@ -9,4 +9,7 @@ class MissingExtraError(InvalidInputError):
     """An optional dependency is needed for what was asked."""
 
     def __init__(self, task: str, extra: str) -> None:
-        super().__init__(f"{task} needs an optional package: pip install 'anylight[{extra}]'.")
+        super().__init__(
+            f"{task} needs an optional package: pip install 'anylight[{extra}]' "
+            f"(in a clone: '.[{extra}]')."
+        )

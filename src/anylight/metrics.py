@@ -4,17 +4,19 @@ All numbers are taken over the truth's mask. A pixel that the result lacks count
 cannot be computed is None.
 """
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 from jaxtyping import Bool, Float
 
-from anylight.arrays import DepthMap, Mask, NormalMap
+from anylight.arrays import Mask, NormalMap
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera, Orthographic
+from anylight.geometry.camera import Orthographic
 from anylight.geometry.normals import depth_normals
-from anylight.model.reconstruction import Reconstruction
+from anylight.model.reconstruction import Reconstruction, outside_nan
 
-_FLIP = np.array([-1.0, -1.0, 1.0])
+_CONCAVE = np.array([-1.0, -1.0, 1.0])
 """Convex to concave and back (paper's code: the better of the two counts)."""
 _LACKING_DEG = 90.0
 _NUM_COMPARED_HARMONICS = 9
@@ -52,6 +54,7 @@ def evaluate(result: Reconstruction, truth: Reconstruction) -> Metrics:
             f"the result is {result.mask.shape[1]}×{result.mask.shape[0]} but the truth is "
             f"{truth.mask.shape[1]}×{truth.mask.shape[0]}: results must be on the full input grid."
         )
+    result = _within(result, truth.mask)
     angles, flipped = _angles(result.normals, truth.normals, truth.mask)
     fd, fd_flipped = _angles(_forward_normals(result), _forward_normals(truth), truth.mask)
     return Metrics(
@@ -78,13 +81,38 @@ def angles_deg(
 def _angles(
     result: NormalMap | None, truth: NormalMap | None, mask: Mask
 ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]] | tuple[None, None]:
-    """Angles as they are, and with the result flipped."""
+    """Angles as they are, and with the result flipped, where the truth is known."""
     if result is None or truth is None:
         return None, None
-    estimate, exact = result[mask], truth[mask]
-    direct, flipped = angles_deg(estimate, exact), angles_deg(estimate * _FLIP, exact)
-    lacking = ~np.isfinite(direct) | (np.linalg.norm(estimate, axis=-1) < 1e-6)
+    known = mask & _is_direction(truth)
+    if not known.any():
+        return None, None
+    estimate, exact = result[known], truth[known]
+    direct, flipped = angles_deg(estimate, exact), angles_deg(estimate * _CONCAVE, exact)
+    lacking = ~_is_direction(estimate)
     return np.where(lacking, _LACKING_DEG, direct), np.where(lacking, _LACKING_DEG, flipped)
+
+
+def _is_direction(vectors: Float[np.ndarray, "*n 3"]) -> Bool[np.ndarray, "*n"]:
+    """Finite and not zero."""
+    return np.isfinite(vectors).all(axis=-1) & (np.abs(vectors).max(axis=-1) > 1e-6)
+
+
+def _within(result: Reconstruction, mask: Mask) -> Reconstruction:
+    """What a result says inside its own mask and the truth's; depth behind the camera is none."""
+    both = result.mask & mask
+    depth = result.depth
+    if depth is not None:
+        parallel = isinstance(result.camera, Orthographic)
+        in_front = both & (parallel | (np.nan_to_num(depth, nan=-1.0) > 0))
+        depth = outside_nan(depth, in_front)
+    return replace(
+        result,
+        mask=both,
+        depth=depth,
+        normals=None if result.normals is None else outside_nan(result.normals, both),
+        albedo=None if result.albedo is None else outside_nan(result.albedo, both),
+    )
 
 
 def _mean(angles: Float[np.ndarray, " P"] | None) -> float | None:
@@ -99,20 +127,16 @@ def _best(
     return float(min(angles.mean(), flipped.mean()))
 
 
-def _valid_depth(depth: DepthMap, camera: Camera) -> Bool[np.ndarray, "H W"]:
-    return np.isfinite(depth) & (isinstance(camera, Orthographic) | (depth > 0))
-
-
 def _forward_normals(scene: Reconstruction) -> NormalMap | None:
     if scene.depth is None or scene.camera is None:
         return None
-    valid = scene.mask & _valid_depth(scene.depth, scene.camera)
+    valid = scene.mask & np.isfinite(scene.depth)
     return depth_normals(scene.camera, scene.depth, valid, "neumann")
 
 
 def _present(scene: Reconstruction) -> Mask:
     if scene.normals is not None:
-        return np.isfinite(scene.normals).all(axis=-1)
+        return _is_direction(scene.normals)
     return np.isfinite(scene.depth) if scene.depth is not None else np.zeros_like(scene.mask)
 
 
@@ -128,8 +152,7 @@ def _depth_rmse(result: Reconstruction, truth: Reconstruction) -> float | None:
         scale = float(np.ptp(exact))
         error = error - np.median(error)
     else:
-        ratio = float(np.median(exact) / np.median(estimate)) if np.median(estimate) else np.inf
-        error = ratio * estimate - exact
+        error = float(np.median(exact) / np.median(estimate)) * estimate - exact
         scale = float(exact.mean())
     rmse = float(np.sqrt((error**2).mean()) / scale) if scale else np.nan
     return rmse if np.isfinite(rmse) else None

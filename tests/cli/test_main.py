@@ -1,6 +1,8 @@
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -183,3 +185,34 @@ def test_the_installed_program_fails_in_one_line(tmp_path):
     assert run.returncode == 2
     assert run.stderr.count("\n") == 1
     assert run.stdout == ""
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("anylight ")
+
+
+def test_paths_are_not_markup(tmp_path, capsys):
+    out = tmp_path / "a[/b] :smile: [red]c"
+    assert main(["synth", "--shape", "sphere", *SMALL, "--out", str(out)]) == 0
+    assert "a[/b] :smile: [red]c" in capsys.readouterr().err
+
+
+def test_synth_keeps_a_users_own_capture(tmp_path, capsys):
+    for name in ("photo_01.png", "photo_02.png", "mask.png", "K.txt"):
+        (tmp_path / name).write_text("mine")
+    fails(capsys, ["synth", *SMALL, "--out", str(tmp_path)], "other files")
+    assert (tmp_path / "photo_01.png").read_text() == "mine"
+
+
+def test_interrupt_leaves_nothing(tmp_path):
+    program = [sys.executable, "-m", "anylight.cli.main"]
+    arguments = ["synth", "--height", "900", "--cast-shadows", "--out", str(tmp_path / "out")]
+    run = subprocess.Popen([*program, *arguments], stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    run.send_signal(signal.SIGINT)
+    _, message = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "Traceback" not in message
+    assert "stopped" in message
+    assert not list(tmp_path.iterdir())

@@ -85,6 +85,15 @@ def test_defaults_of_missing_keys(tmp_path):
         ({"mask": np.ones((4, 5), bool), "frame": "world"}, "frame"),
         ({"mask": np.ones((4, 5), bool), "K": np.eye(3), "camera": "fisheye"}, "camera"),
         ({"mask": np.array([["a"]])}, "mask"),
+        ({"mask": np.zeros((4, 5), bool)}, "empty"),
+        ({"mask": np.ones((4, 5), bool), "lighting": np.ones((2, 3, 5))}, "lighting"),
+        ({"mask": np.ones((4, 5), bool), "photos": np.array([-1])}, "photos"),
+        ({"mask": np.ones((4, 5), bool), "photos": np.array([0.5])}, "photos"),
+        ({"mask": np.ones((4, 5), bool), "photos": np.zeros((2, 2), int)}, "photos"),
+        (
+            {"mask": np.ones((4, 5), bool), "K": np.array([[5, 1, 0], [0, 5, 0], [0, 0, 1.0]])},
+            "skew",
+        ),
     ],
 )
 def test_broken_contracts(tmp_path, arrays, word):
@@ -107,6 +116,35 @@ def test_damaged_archives(tmp_path, scene):
         (tmp_path / "a.npz").write_bytes(whole[: int(share * len(whole))])
         with pytest.raises(InvalidInputError, match=r"a\.npz"):
             load_reconstruction(tmp_path / "a.npz")
+
+
+def test_every_flipped_byte_is_read_or_refused(tmp_path, scene):
+    save_reconstruction(tmp_path / "a.npz", scene)
+    whole = (tmp_path / "a.npz").read_bytes()
+    refused = 0
+    for place in np.random.default_rng(0).integers(0, len(whole), 60):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x55
+        (tmp_path / "a.npz").write_bytes(damaged)
+        try:
+            load_reconstruction(tmp_path / "a.npz")
+        except InvalidInputError:
+            refused += 1
+    assert refused > 20
+
+
+def test_another_numpy_file_is_refused(tmp_path):
+    with (tmp_path / "a.npz").open("wb") as file:
+        np.save(file, np.ones(3))
+    with pytest.raises(InvalidInputError, match=r"a\.npz"):
+        load_reconstruction(tmp_path / "a.npz")
+
+
+def test_values_outside_the_mask_do_not_come_in(tmp_path):
+    mask = np.eye(4, dtype=bool)
+    np.savez(tmp_path / "a.npz", mask=mask, depth=np.ones((4, 4)))
+    depth = load_reconstruction(tmp_path / "a.npz").depth
+    assert np.array_equal(np.isfinite(depth), mask)
 
 
 def test_finding_files(tmp_path):

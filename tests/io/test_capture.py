@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from PIL import Image
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
@@ -37,7 +38,7 @@ def refused(folder, *words):
 
 
 @pytest.mark.parametrize("camera", [CAMERA, Orthographic((7.5, 5.5))])
-@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_round_trip(tmp_path, rng, dtype, channels, camera):
     capture = make_capture(rng, dtype, channels, camera=camera)
@@ -184,16 +185,17 @@ def test_two_masks(folder):
     [
         ("1 0\n0 1", "2×2"),
         ("1 2 3 4 5 6 7 8 9", "1×9"),
+        ("1e7 0 1\n0 1e7 1\n0 0 0", "last row"),
         ("0 0 0\n0 0 0\n0 0 1", "singular"),
         ("-5 0 1\n0 5 1\n0 0 1", "positive"),
         ("nan 0 1\n0 5 1\n0 0 1", "singular"),
         ("5 1 1\n0 5 1\n0 0 1", "skew"),
         ("5 0 1\n0 5 1\n0 0 2", "last row"),
-        ("a b c", "3×3"),
+        ("a b c", "numbers"),
+        ("1 2 3\n4 5", "numbers"),
         ("", "K.txt"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:loadtxt")
 def test_bad_intrinsics(folder, text, word):
     (folder / "K.txt").write_text(text)
     refused(folder, "K.txt", word)
@@ -230,3 +232,47 @@ def test_listed_but_missing_photo(folder):
 def test_a_text_file_named_png(folder):
     (folder / "photo_01.png").write_text("hello")
     refused(folder, "photo_01.png", "cannot be read")
+
+
+def test_a_linearised_capture_keeps_its_depth_when_saved(tmp_path, rng):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    save_capture(first, make_capture(rng, np.uint16))
+    (first / "capture.toml").write_text('transfer = "srgb"')
+    capture = load_capture(first)  # float32, from names that end in .png
+    save_capture(second, capture)
+    assert np.array_equal(load_capture(second).photos, capture.photos)
+
+
+def test_names_that_need_escaping(tmp_path, rng):
+    capture = make_capture(rng)
+    names = ('a "b".png', "c\\d.png", "é ü.png", "x'y.png")
+    named = Capture(capture.photos, capture.mask, capture.camera, names)
+    save_capture(tmp_path, named)
+    assert load_capture(tmp_path).names == names
+
+
+def test_windows_notepad_writes_a_mark_first(folder):
+    for name in ("K.txt", "capture.toml"):
+        (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
+    assert load_capture(folder).camera == CAMERA
+
+
+def test_a_mask_in_the_transparency_is_refused(folder):
+    grey = np.full((12, 16, 2), 255, np.uint8)
+    grey[:5, :, 1] = 0
+    Image.fromarray(grey, "LA").save(folder / "mask.png")
+    refused(folder, "mask.png", "transparency")
+
+
+def test_a_photo_listed_twice(folder):
+    (folder / "capture.toml").write_text('files = ["photo_00.png", "photo_00.png", "photo_01.png"]')
+    refused(folder, "capture.toml", "twice")
+
+
+def test_the_callers_arrays_stay_writeable(rng):
+    photos, mask = np.zeros((3, 4, 4, 1), np.uint8), np.ones((4, 4), bool)
+    Capture(photos, mask, CAMERA)
+    photos[0, 0, 0, 0] = rng.integers(255)
+    mask[0, 0] = False

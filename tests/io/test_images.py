@@ -3,7 +3,8 @@ import pytest
 from PIL import Image
 
 from anylight.errors import InvalidInputError
-from anylight.io.images import read_image, write_image
+from anylight.io.images import read_image, save_environment, write_image
+from anylight.photometry.environment import panorama
 
 
 def pixels(rng, dtype, channels):
@@ -26,10 +27,12 @@ def test_lossless_formats_round_trip(tmp_path, rng, suffix, dtype, channels):
     assert np.array_equal(back, image)
 
 
-def test_any_number_of_channels(tmp_path, rng):
-    image = pixels(rng, np.uint16, 5)
-    write_image(tmp_path / "five.tif", image)
-    assert np.array_equal(read_image(tmp_path / "five.tif"), image)
+@pytest.mark.parametrize("channels", [2, 4, 5, 7])
+@pytest.mark.parametrize(("suffix", "dtype"), [(".tif", np.uint16), (".exr", np.float32)])
+def test_any_number_of_channels(tmp_path, rng, suffix, dtype, channels):
+    image = pixels(rng, dtype, channels)
+    write_image(tmp_path / f"many{suffix}", image)
+    assert np.array_equal(read_image(tmp_path / f"many{suffix}"), image)
 
 
 def test_radiance_format_round_trips_within_its_mantissa(tmp_path, rng):
@@ -55,9 +58,9 @@ def test_sixteen_bit_colour_is_not_cut_to_eight(tmp_path):
         assert len(np.unique(np.asarray(shallow))) < image.size / 100
 
 
-def test_alpha_is_left_out(tmp_path, rng):
+def test_alpha_is_left_out_and_does_not_darken(tmp_path, rng):
     rgba = pixels(rng, np.uint8, 4)
-    rgba[..., 3] = 255
+    rgba[..., 3] = 1 + rgba[..., 3] // 2
     Image.fromarray(rgba).save(tmp_path / "a.png")
     assert np.array_equal(read_image(tmp_path / "a.png"), rgba[..., :3])
 
@@ -71,7 +74,7 @@ def test_the_same_pixels_give_the_same_bytes(tmp_path, rng):
 
 @pytest.mark.parametrize("suffix", [".png", ".tif", ".jpg", ".exr", ".hdr"])
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
-def test_cut_files_are_refused(tmp_path, rng, suffix, share):
+def test_cut_files_are_refused(tmp_path, rng, suffix, share, capfd):
     dtype = np.float32 if suffix in (".exr", ".hdr") else np.uint8
     path = tmp_path / f"cut{suffix}"
     write_image(path, pixels(rng, dtype, 3))
@@ -79,6 +82,7 @@ def test_cut_files_are_refused(tmp_path, rng, suffix, share):
     with pytest.raises(InvalidInputError, match="cut") as caught:
         read_image(path)
     assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""  # decoders print on their own; users see one sentence
 
 
 @pytest.mark.parametrize("suffix", [".png", ".tif", ".jpg", ".exr", ".hdr"])
@@ -100,3 +104,19 @@ def test_a_header_that_promises_too_much_is_refused(tmp_path, monkeypatch, rng):
     write_image(tmp_path / "big.png", pixels(rng, np.uint8, 1))
     with pytest.raises(InvalidInputError, match="more than the limit"):
         read_image(tmp_path / "big.png")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint32, np.int16])
+def test_types_that_files_would_change_are_refused(tmp_path, dtype):
+    with pytest.raises(TypeError, match="uint8, uint16 or float32"):
+        write_image(tmp_path / "a.tif", np.zeros((4, 4, 1), dtype))
+
+
+@pytest.mark.parametrize("suffix", [".hdr", ".exr"])
+def test_a_panorama_goes_out_and_comes_back(tmp_path, rng, suffix):
+    light = panorama(rng.standard_normal((1, 3, 9)), 32)[0]
+    assert light.min() < 0
+    save_environment(tmp_path / f"light{suffix}", light)
+    back = read_image(tmp_path / f"light{suffix}")
+    tolerance = light.max() / 100 if suffix == ".hdr" else 1e-6 * light.max()
+    assert np.abs(back - np.maximum(light, 0)).max() < tolerance

@@ -13,14 +13,16 @@ from anylight.geometry.domain import Domain
 from anylight.initial.integrate import integrate_normals
 from anylight.io.archive import load_reconstruction, save_reconstruction
 from anylight.io.capture import read_mask, read_matrix
-from anylight.io.folder import check_replaceable, staged_folder
+from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import read_image, write_image
 from anylight.io.mesh import save_depth_mesh
 from anylight.io.normals import normals_from_image
 from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.pictures import depth_picture, normal_picture, shaded_picture
 
-WRITTEN = ("result.npz", "depth.exr", "mesh.ply", "preview")
+from .progress import say
+
+OWNED = Owned(marker="depth.exr", patterns=("result.npz", "depth.exr", "mesh.ply", "preview/*.png"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,7 @@ class Integrate:
 
     def run(self, console: rich.console.Console) -> None:
         """Read, integrate, write."""
-        check_replaceable(self.out, WRITTEN)
+        check_output(self.out, OWNED)
         field, camera = self._read()
         holds = np.isfinite(field).all(axis=-1)
         mask = holds
@@ -59,7 +61,7 @@ class Integrate:
         domain = Domain(mask)
         depth = domain.scatter(integrate_normals(camera, domain, domain.gather(field)))
         scene = Reconstruction(mask, camera, depth, outside_nan(field, mask))
-        with staged_folder(self.out, WRITTEN) as stage:
+        with staged_folder(self.out, OWNED) as stage:
             save_reconstruction(stage / "result.npz", scene)
             write_image(stage / "depth.exr", depth[..., None].astype(np.float32))
             save_depth_mesh(stage / "mesh.ply", camera, depth)
@@ -68,9 +70,7 @@ class Integrate:
             write_image(stage / "preview" / "normals.png", normal_picture(field, mask))
             write_image(stage / "preview" / "shaded.png", shaded_picture(field, mask, camera))
         pieces = "" if domain.num_components == 1 else f" in {domain.num_components} pieces"
-        console.print(
-            f"integrated {domain.size} normals{pieces}: {self.out}", highlight=False, soft_wrap=True
-        )
+        say(console, f"integrated {domain.size} normals{pieces}: {self.out}")
 
     def _read(self) -> tuple[np.ndarray, Camera]:
         given: Camera | None = None

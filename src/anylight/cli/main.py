@@ -10,10 +10,12 @@ from typing import Annotated
 import rich.console
 import tyro
 
+import anylight
 from anylight.errors import InvalidInputError
 
 from .evaluate import Evaluate
 from .integrate import Integrate
+from .progress import say
 from .run import Run
 from .synth import Synth
 
@@ -30,6 +32,10 @@ BAD_INPUT, INTERRUPTED = 2, 130
 def main(arguments: list[str] | None = None) -> int:
     """Parse the command line, run the command, say in one sentence what is wrong."""
     console = rich.console.Console(stderr=True)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments == ["--version"]:
+        sys.stdout.write(f"anylight {anylight.__version__}\n")
+        return 0
     try:
         command = tyro.cli(
             Command,
@@ -44,7 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        _fail(console, f"{where}{error.strerror or error}.")
+        _fail(console, f"{where}{error.strerror or error}; check the path and its permissions.")
+        return BAD_INPUT
+    except MemoryError:
+        _fail(console, "not enough memory for images of this size; use smaller ones.")
         return BAD_INPUT
     except KeyboardInterrupt:
         _fail(console, "stopped; nothing was written.")
@@ -53,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _fail(console: rich.console.Console, sentence: str) -> None:
-    console.print(f"anylight: {sentence}", style="bold red", markup=False, soft_wrap=True)
+    say(console, f"anylight: {sentence}", style="bold red")
 
 
 if __name__ == "__main__":

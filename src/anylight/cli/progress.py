@@ -7,6 +7,11 @@ import rich.console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 
+def say(console: rich.console.Console, sentence: str, style: str = "") -> None:
+    """Print one line as it is: paths are not markup."""
+    console.print(sentence, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
 @contextmanager
 def shown_progress(console: rich.console.Console) -> Iterator[Callable[[str, float], None]]:
     """Give a function to report (task, finished share) to.
@@ -34,6 +39,6 @@ def _lines(console: rich.console.Console) -> Callable[[str, float], None]:
     def report(task: str, share: float) -> None:
         if share >= 1.0 and task not in finished:
             finished.add(task)
-            console.print(f"{task}: done", highlight=False)
+            say(console, f"{task}: done")
 
     return report

@@ -16,8 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from anylight.io.archive import save_reconstruction
 from anylight.io.capture import load_capture
-from anylight.io.folder import check_replaceable, staged_folder
-from anylight.io.images import write_image
+from anylight.io.folder import Owned, check_output, staged_folder
+from anylight.io.images import save_environment, write_image
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.environment import panorama
@@ -32,9 +32,12 @@ from anylight.pictures import (
 from anylight.pipeline import Result, RunOptions, reconstruct
 from anylight.solve.alternate import Report, Status
 
-from .progress import shown_progress
+from .progress import say, shown_progress
 
-WRITTEN = ("result.npz", "trace.csv", "run.json", "preview")
+OWNED = Owned(
+    marker="run.json",
+    patterns=("result.npz", "trace.csv", "run.json", "preview/*.png", "lights/*.hdr"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,23 +56,20 @@ class Run:
 
     def run(self, console: rich.console.Console) -> None:
         """Load, solve, write."""
-        check_replaceable(self.out, WRITTEN)
+        check_output(self.out, OWNED)
         with shown_progress(console) as report:
             capture = load_capture(self.capture, lambda done, of: report("read", done / of))
         if not console.is_terminal:
-            console.print(
-                "solving (the first run ever compiles for up to a minute)", highlight=False
-            )
+            say(console, "solving (the first run ever compiles for up to a minute)")
         result = _shown(console, capture, self.options)
         for warning in result.warnings:
-            console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
-        with staged_folder(self.out, WRITTEN) as stage:
+            say(console, f"warning: {warning}", style="yellow")
+        with staged_folder(self.out, OWNED) as stage:
             write_result(stage, result, capture, self.options)
-        console.print(
+        say(
+            console,
             f"{result.status}; {len(result.trace)} iterations in {result.seconds['solve']:.1f} s: "
             f"{self.out}",
-            highlight=False,
-            soft_wrap=True,
         )
         if result.status is Status.INTERRUPTED:
             raise SystemExit(130)
@@ -86,9 +86,7 @@ def _shown(console: rich.console.Console, capture: Capture, options: RunOptions)
         )
 
     if not console.is_terminal:
-        return reconstruct(
-            capture, options, lambda r: console.print(line(r), highlight=False, soft_wrap=True)
-        )
+        return reconstruct(capture, options, lambda r: say(console, line(r)))
     columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task(
@@ -107,6 +105,10 @@ def write_result(folder: Path, result: Result, capture: Capture, options: RunOpt
     _write_trace(folder / "trace.csv", result.trace)
     (folder / "preview").mkdir()
     _write_previews(folder / "preview", result.reconstruction)
+    (folder / "lights").mkdir()
+    assert result.reconstruction.lighting is not None
+    for index, light in enumerate(panorama(result.reconstruction.lighting)):
+        save_environment(folder / "lights" / f"light_{index:02d}.hdr", light)
     record = msgspec.json.encode(_record(result, capture, options))
     (folder / "run.json").write_bytes(msgspec.json.format(record, indent=2) + b"\n")
 

@@ -8,7 +8,7 @@ import rich.console
 
 from anylight.io.archive import save_reconstruction
 from anylight.io.capture import save_capture
-from anylight.io.folder import check_replaceable, staged_folder
+from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.pictures import (
     albedo_picture,
@@ -22,9 +22,12 @@ from anylight.pictures import (
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import Rendering, render
 
-from .progress import shown_progress
+from .progress import say, shown_progress
 
-WRITTEN = ("photo_*.png", "mask.png", "K.txt", "capture.toml", "truth.npz", "preview")
+OWNED = Owned(
+    marker="truth.npz",
+    patterns=("photo_*.png", "mask.png", "K.txt", "capture.toml", "truth.npz", "preview/*.png"),
+)
 _THUMBNAIL = 240
 
 
@@ -43,20 +46,20 @@ class Synth:
 
     def run(self, console: rich.console.Console) -> None:
         """Render and write."""
-        check_replaceable(self.out, WRITTEN)
-        with shown_progress(console) as report, staged_folder(self.out, WRITTEN) as stage:
+        check_output(self.out, OWNED)
+        with shown_progress(console) as report:
             rendering = render(self.rendering, report)
+        with shown_progress(console) as report, staged_folder(self.out, OWNED) as stage:
             save_capture(stage, rendering.capture, lambda done, of: report("write", done / of))
             save_reconstruction(stage / "truth.npz", rendering.truth)
             (stage / "preview").mkdir()
             write_image(stage / "preview" / "photos.png", _photo_sheet(rendering))
             write_image(stage / "preview" / "truth.png", _truth_sheet(rendering))
         height, width = rendering.capture.mask.shape
-        console.print(
+        say(
+            console,
             f"{rendering.capture.num_photos} photos of {width}×{height} pixels, "
             f"{np.count_nonzero(rendering.capture.mask)} on the object: {self.out}",
-            highlight=False,
-            soft_wrap=True,
         )
 
 

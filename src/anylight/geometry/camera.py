@@ -94,6 +94,29 @@ class Orthographic:
 Camera: TypeAlias = Perspective | Orthographic
 
 
+MATRIX_LAYOUT = "[f_u 0 u_0; 0 f_v v_0; 0 0 1]"
+
+
+def checked_matrix(matrix: np.ndarray) -> Float[np.ndarray, "3 3"]:
+    """Make sure that a matrix is one of intrinsics."""
+    if matrix.shape != (3, 3):
+        shape = "×".join(map(str, matrix.shape))
+        raise InvalidInputError(f"has {shape} numbers; write the 3×3 matrix {MATRIX_LAYOUT}.")
+    focal = np.diag(matrix)[:2]
+    if not np.isfinite(matrix).all() or (focal <= 0).any():
+        raise InvalidInputError(
+            f"is singular or has focal lengths that are not positive ({focal}); "
+            "write f_u and f_v in pixels on the diagonal."
+        )
+    off = np.abs([matrix[0, 1], matrix[1, 0]]).max()
+    if off > 1e-6 * focal.max() or not np.allclose(matrix[2], [0, 0, 1], rtol=0, atol=1e-6):
+        raise InvalidInputError(
+            "has skew or a last row other than 0 0 1; undistort the photos and write "
+            f"{MATRIX_LAYOUT}."
+        )
+    return matrix.astype(float)
+
+
 def camera_from_matrix(kind: str, matrix: Float[np.ndarray, "3 3"]) -> Camera:
     """Build a camera of a kind ("perspective", "orthographic") from its 3×3 matrix."""
     centre = (float(matrix[0, 2]), float(matrix[1, 2]))

@@ -16,7 +16,6 @@ from anylight.arrays import PixelIndex
 from .domain import ABSENT, Domain
 
 Axis = Literal["u", "v"]
-Stencil = Literal["forward", "central"]
 
 
 @dataclass(frozen=True, eq=False)

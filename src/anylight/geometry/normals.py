@@ -9,6 +9,8 @@ linear in them, $\tilde n = A (p, q, 1)^\top$ with
 and $n = \tilde n / |\tilde n|$ (paper, eq. for n[z] divided by z).
 """
 
+from typing import Literal
+
 import numpy as np
 from jaxtyping import Float
 
@@ -18,6 +20,7 @@ from .camera import Camera, Perspective
 from .differences import Difference, central, forward, forward_or_backward
 from .domain import Domain
 
+Stencil = Literal["central", "forward", "neumann"]
 Slopes = Float[np.ndarray, "P 2"]
 Pixels = Float[np.ndarray, "P 2"]
 
@@ -80,7 +83,7 @@ def _normals(
 
 
 def depth_normals(
-    camera: Camera, depth: DepthMap, mask: Mask, stencil: str = "central"
+    camera: Camera, depth: DepthMap, mask: Mask, stencil: Stencil = "central"
 ) -> NormalMap:
     """Normals by finite differences of a depth map.
 

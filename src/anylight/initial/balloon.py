@@ -71,7 +71,7 @@ def _minimise(
     """Solve for given volumes; also how much softer than a flat one each balloon is."""
     grid = Grid(domain.mask)
     near = neighbours(grid.inside, backward=False)
-    free = grid.spread((~domain.is_rim).astype(np.float32))
+    free = grid.spread((~domain.is_rim).astype(float))
     component, num = domain.components, domain.num_components
     counts = np.bincount(component, minlength=num)
     num_free = grid.sums(free, component, num)
@@ -90,9 +90,9 @@ def _minimise(
         residual = float(np.sqrt((unbalanced**2).sum()) / max(scale, 1e-300))
         if (step > 1 and residual < rtol) or not target.any():
             break
-        operator = _hold(assemble(form, near, grid.shape), free).astype(np.float32)
+        operator = _hold(assemble(form, near, grid.shape), free)
         inverse = Multigrid(operator)
-        ease = pcg(operator, -unbalanced.astype(np.float32), inverse, _LINEAR_RTOL, 60).solution
+        ease = pcg(operator, -unbalanced, inverse, _LINEAR_RTOL, 60).solution
         blow = pcg(operator, free, inverse, _LINEAR_RTOL, 60).solution
         lack = target - grid.sums(z, component, num) - grid.sums(ease, component, num)
         room = grid.sums(blow, component, num)
@@ -100,7 +100,7 @@ def _minimise(
         softness = room / np.where(flat > 0, flat, 1)
         more = np.where(room > 0, lack / np.where(room > 0, room, 1), 0.0)
         change = (ease + blow * grid.spread(more[component])) * free
-        advance_dual(z.ravel(), change.ravel().astype(float), near, dual)
+        advance_dual(z.ravel(), change.ravel(), near, dual)
         z += change
     height = grid.collect(z)
     means = np.bincount(component, height, num) / np.maximum(counts, 1)

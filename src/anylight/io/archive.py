@@ -1,17 +1,24 @@
 """`truth.npz` and `result.npz`: the file contract of a reconstruction (docs/formats.md)."""
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera, Orthographic, camera_from_matrix, kind_of
+from anylight.geometry.camera import (
+    Camera,
+    Orthographic,
+    camera_from_matrix,
+    checked_matrix,
+    kind_of,
+)
 from anylight.model.reconstruction import Reconstruction, outside_nan
+from anylight.photometry.harmonics import DEGREES, num_harmonics
 
 FIELDS = ("depth", "normals", "albedo", "lighting")
 _OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
 TRUTH_NAMES = ("truth.npz", "gt.npz")
+NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
 
 def save_reconstruction(path: Path, scene: Reconstruction) -> None:
@@ -38,12 +45,15 @@ def load_reconstruction(path: Path) -> Reconstruction:
         InvalidInputError: the file is missing, damaged, or breaks the contract.
     """
     if not path.is_file():
-        raise InvalidInputError(f"{path}: no such file.")
+        raise InvalidInputError(f"{path}: no such file; check the name.")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = dict(archive)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise InvalidInputError(f"{path}: is not a readable NPZ archive ({error}).") from error
+    except Exception as error:  # a damaged archive can raise nearly anything
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InvalidInputError(
+            f"{path}: is not a readable NPZ archive ({reason}); write it again."
+        ) from error
     try:
         return _assemble(arrays)
     except InvalidInputError as error:
@@ -53,6 +63,8 @@ def load_reconstruction(path: Path) -> Reconstruction:
 def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
     _expect(arrays, "mask", 2)
     mask = arrays["mask"].astype(bool)
+    if not mask.any():
+        raise InvalidInputError("its mask is empty.")
     frame = str(arrays.get("frame", "camera"))
     if frame not in ("camera", "opengl"):
         raise InvalidInputError(f'frame is "{frame}"; it must be "camera" or "opengl".')
@@ -69,10 +81,14 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         fields[name] = outside_nan(fields[name], mask)
     if fields.get("normals", np.zeros(3)).shape[-1] != 3:
         raise InvalidInputError("'normals' must have three components.")
+    if "lighting" in fields and fields["lighting"].shape[2] not in NUMBERS:
+        raise InvalidInputError(
+            f"'lighting' has {fields['lighting'].shape[2]} coefficients; {NUMBERS} are possible."
+        )
     if frame == "opengl" and "normals" in fields:
         fields["normals"] = fields["normals"] * _OPENGL_TO_CAMERA
     if "photos" in arrays:
-        fields["photos"] = arrays["photos"].astype(int)
+        fields["photos"] = _photo_numbers(arrays["photos"], fields.get("lighting"))
     return Reconstruction(mask=mask, camera=_camera(arrays), **fields)
 
 
@@ -81,9 +97,17 @@ def _camera(arrays: dict[str, np.ndarray]) -> Camera | None:
     if "K" not in arrays:
         return Orthographic((0.0, 0.0)) if kind == "orthographic" else None
     _expect(arrays, "K", 2)
-    if arrays["K"].shape != (3, 3):
-        raise InvalidInputError(f"K has shape {arrays['K'].shape}; it must be 3×3.")
-    return camera_from_matrix(kind, arrays["K"])
+    try:
+        return camera_from_matrix(kind, checked_matrix(arrays["K"]))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"K {error}") from error
+
+
+def _photo_numbers(photos: np.ndarray, lighting: np.ndarray | None) -> np.ndarray:
+    is_good = photos.ndim == 1 and photos.dtype.kind in "iu" and (photos >= 0).all()
+    if not is_good or (lighting is not None and len(photos) != len(lighting)):
+        raise InvalidInputError("'photos' must hold one number, zero or more, for each light.")
+    return photos.astype(int)
 
 
 def _expect(arrays: dict[str, np.ndarray], name: str, axes: int) -> None:

@@ -3,6 +3,7 @@
 Every image at the top of the folder is a photo, in natural order (2 before 10), except the mask.
 """
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +16,17 @@ from jaxtyping import Float, Shaped
 from anylight.arrays import Mask
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import (
+    MATRIX_LAYOUT,
     Camera,
     Orthographic,
     camera_from_matrix,
+    checked_matrix,
     kind_of,
 )
 from anylight.model.capture import MIN_PHOTOS, Capture
 from anylight.photometry.transfer import linear_from_srgb
 
-from .images import PHOTO_SUFFIXES, read_image, write_image
+from .images import PHOTO_SUFFIXES, has_alpha, read_image, write_image
 
 MASK_NAME, MATRIX_NAME, NOTES_NAME = "mask.png", "K.txt", "capture.toml"
 
@@ -50,7 +53,7 @@ def load_capture(folder: Path | str, progress: Progress | None = None) -> Captur
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise InvalidInputError(f"{folder}: no such folder.")
+        raise InvalidInputError(f"{folder}: no such folder; give the folder of the photos.")
     notes = read_notes(folder / NOTES_NAME)
     paths = photo_paths(folder, notes)
     photos = _read_photos(paths, notes, progress)
@@ -65,7 +68,8 @@ def read_notes(path: Path) -> CaptureNotes:
     if not path.exists():
         return CaptureNotes()
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=CaptureNotes)
+        text = path.read_text(encoding="utf-8-sig")
+        return msgspec.toml.decode(text, type=CaptureNotes)
     except (msgspec.DecodeError, UnicodeDecodeError, OSError, ValueError) as error:
         raise InvalidInputError(f"{path}: {error}; see docs/formats.md.") from error
 
@@ -84,6 +88,8 @@ def photo_paths(folder: Path, notes: CaptureNotes) -> list[Path]:
                 raise InvalidInputError(
                     f"{folder / NOTES_NAME}: '{name}' must be a file name without folders."
                 )
+        if len(set(notes.files)) < len(notes.files):
+            raise InvalidInputError(f"{folder / NOTES_NAME}: lists a photo twice; remove one.")
         paths = [folder / name for name in notes.files]
     else:
         paths = sorted(
@@ -167,6 +173,11 @@ def _is_mask(path: Path) -> bool:
 def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
     """Read a binary mask."""
     image = read_image(path)
+    if (image == image.flat[0]).all() and has_alpha(path):
+        raise InvalidInputError(
+            f"{path}: is of one colour and keeps its shape in the transparency; "
+            "paint the object white on black."
+        )
     if image.shape[:2] != shape:
         raise InvalidInputError(
             f"{path}: is {image.shape[1]}×{image.shape[0]} but the photos are "
@@ -187,27 +198,18 @@ def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
 def read_matrix(path: Path) -> Float[np.ndarray, "3 3"]:
     """Read intrinsics: three rows of three numbers, pixel centres at integers."""
     try:
-        matrix = np.loadtxt(path, delimiter="," if "," in path.read_text() else None, ndmin=2)
+        text = path.read_text(encoding="utf-8-sig")
+        lines = [line for line in text.splitlines() if line.strip()]
+        rows = [[float(word) for word in re.split(r"[\s,;]+", line.strip())] for line in lines]
+        matrix = np.array(rows, dtype=float)
     except (ValueError, OSError) as error:
-        raise InvalidInputError(f"{path}: cannot be read as a 3×3 matrix ({error}).") from error
-    if matrix.shape != (3, 3):
         raise InvalidInputError(
-            f"{path}: has {matrix.shape[0]}×{matrix.shape[1]} numbers; write the 3×3 matrix "
-            "[f_u 0 u_0; 0 f_v v_0; 0 0 1]."
-        )
-    focal = np.diag(matrix)[:2]
-    if not np.isfinite(matrix).all() or (focal <= 0).any():
-        raise InvalidInputError(
-            f"{path}: is singular or has focal lengths that are not positive ({focal}); "
-            "write f_u and f_v in pixels on the diagonal."
-        )
-    expected = [[focal[0], 0, matrix[0, 2]], [0, focal[1], matrix[1, 2]], [0, 0, 1]]
-    if not np.allclose(matrix, expected, rtol=0, atol=1e-6 * focal.max()):
-        raise InvalidInputError(
-            f"{path}: has skew or a last row other than 0 0 1; undistort the photos and write "
-            "[f_u 0 u_0; 0 f_v v_0; 0 0 1]."
-        )
-    return matrix
+            f"{path}: cannot be read as numbers ({error}); write the 3×3 matrix {MATRIX_LAYOUT}."
+        ) from error
+    try:
+        return checked_matrix(matrix)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error}") from error
 
 
 def _read_camera(folder: Path, notes: CaptureNotes, shape: tuple[int, int]) -> Camera:
@@ -225,19 +227,22 @@ def _read_camera(folder: Path, notes: CaptureNotes, shape: tuple[int, int]) -> C
 def save_capture(folder: Path, capture: Capture, progress: Progress | None = None) -> None:
     """Write a capture into an existing folder, linear, in the photos' own type.
 
-    Integer photos become PNG, float photos EXR.
+    Integer photos become PNG (TIFF unless grey or RGB), float photos EXR.
     """
-    suffix = ".exr" if capture.photos.dtype == np.float32 else ".png"
-    names = capture.names or tuple(
-        f"photo_{index:02d}{suffix}" for index in range(capture.num_photos)
-    )
+    suffix = ".png" if capture.num_channels in (1, 3) else ".tif"
+    if capture.photos.dtype == np.float32:
+        suffix = ".exr"
+    stems = [Path(name).stem for name in capture.names]
+    if len(set(stems)) < capture.num_photos:
+        stems = [f"photo_{index:02d}" for index in range(capture.num_photos)]
+    names = [stem + suffix for stem in stems]
     for done, (name, photo) in enumerate(zip(names, capture.photos, strict=True), start=1):
         write_image(folder / name, photo)
         if progress is not None:
             progress(done, capture.num_photos)
     write_image(folder / MASK_NAME, np.where(capture.mask, np.uint8(255), np.uint8(0))[..., None])
     np.savetxt(folder / MATRIX_NAME, capture.camera.matrix, fmt="%.10g")
-    files = ", ".join(f'"{name}"' for name in names)
+    files = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
     (folder / NOTES_NAME).write_text(
         f'transfer = "linear"\ncamera = "{kind_of(capture.camera)}"\nfiles = [{files}]\n',
         encoding="utf-8",

@@ -4,12 +4,15 @@ OpenImageIO reads and writes everything here because it keeps 16-bit RGB (Pillow
 it to 8) and reports truncated files.
 """
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import OpenImageIO as oiio
-from jaxtyping import Shaped
+from jaxtyping import Float, Shaped
 
 from anylight.errors import InvalidInputError
 
@@ -28,11 +31,12 @@ def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
         InvalidInputError: the file is missing, cut off, or not an image.
     """
     if not path.is_file():
-        raise InvalidInputError(f"{path}: no such file.")
-    # The reader may print to stderr what it also returns as an error: the error is enough.
+        kind = "is a folder, not an image" if path.is_dir() else "no such file"
+        raise InvalidInputError(f"{path}: {kind}; check the name.")
     config = oiio.ImageSpec()
     config.attribute("oiio:UnassociatedAlpha", 1)
-    source = oiio.ImageInput.open(str(path), config)
+    with _silence():
+        source = oiio.ImageInput.open(str(path), config)
     if source is None:
         reason = _one_line(oiio.geterror())
         raise InvalidInputError(
@@ -47,7 +51,8 @@ def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
             )
         stored = str(spec.format)
         kept = stored if stored in _KEPT else "float"
-        pixels = source.read_image(0, 0, 0, spec.nchannels, kept)
+        with _silence():
+            pixels = source.read_image(0, 0, 0, spec.nchannels, kept)
         reason = _one_line(source.geterror())
     finally:
         source.close()
@@ -60,24 +65,55 @@ def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
     return np.ascontiguousarray(pixels.reshape(spec.height, spec.width, -1)[..., :channels])
 
 
-def write_image(
-    path: Path, pixels: Shaped[np.ndarray, "H W C"], metadata: dict[str, Any] | None = None
-) -> None:
-    """Write pixels in the format that the suffix names, in the type they have."""
+def has_alpha(path: Path) -> bool:
+    """Whether an image file has a transparency channel."""
+    source = oiio.ImageInput.open(str(path))
+    if source is None:
+        return False
+    spec = source.spec()
+    source.close()
+    return bool(spec.nchannels in (2, 4) and spec.alpha_channel >= 0)
+
+
+def write_image(path: Path, pixels: Shaped[np.ndarray, "H W C"]) -> None:
+    """Write uint8, uint16 or float32 pixels in the format that the suffix names."""
+    if pixels.dtype not in (np.uint8, np.uint16, np.float32):
+        raise TypeError(f"images are uint8, uint16 or float32, not {pixels.dtype}")
     height, width, channels = pixels.shape
     kind = "float" if pixels.dtype == np.float32 else str(pixels.dtype)
     spec = oiio.ImageSpec(width, height, channels, kind)
     if path.suffix == ".jpg":
         spec.attribute("Compression", "jpeg:95")
-    for name, value in (metadata or {}).items():
-        spec.attribute(name, value)
+    if channels not in (1, 3):
+        spec.channelnames = tuple(f"channel{index}" for index in range(channels))
+        spec.alpha_channel = -1
     sink = oiio.ImageOutput.create(str(path))
     if sink is None or not sink.open(str(path), spec):
-        raise InvalidInputError(f"{path}: cannot be written ({_one_line(oiio.geterror())}).")
+        reason = _one_line(oiio.geterror() if sink is None else sink.geterror())
+        raise InvalidInputError(f"{path}: cannot be written ({reason}); choose another format.")
     written = sink.write_image(np.ascontiguousarray(pixels))
     reason = _one_line(sink.geterror())
     if not sink.close() or not written:
-        raise InvalidInputError(f"{path}: cannot be written ({reason}).")
+        raise InvalidInputError(f"{path}: cannot be written ({reason}); is the disk full?")
+
+
+def save_environment(path: Path, environment: Float[np.ndarray, "Y X C"]) -> None:
+    """Write an environment map as .hdr or .exr; negative light, which neither can mean, is cut."""
+    write_image(path, np.maximum(environment, 0).astype(np.float32))
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep decoders from printing to stderr what they also return as an error."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _one_line(text: str) -> str:

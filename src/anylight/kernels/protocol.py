@@ -1,7 +1,7 @@
 """What a backend can do: reduce the photos to systems that do not grow with their number."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -42,6 +42,7 @@ class DepthSystem(NamedTuple):
     source: Float[np.ndarray, "3 P"]
 
 
+@runtime_checkable  # for the type checker of the tests
 class Kernels(Protocol):
     """A backend."""
 

@@ -48,6 +48,7 @@ def pcg(
     z = precondition(r)
     p, ap = z.astype(source.dtype).copy(), np.zeros_like(source)
     rz = stencil.dot(r, z)
+    iteration = 0
     for iteration in range(1, max_iterations + 1):
         curvature = stencil.multiply(*operator, p, ap)
         if not curvature > 0:
@@ -58,4 +59,4 @@ def pcg(
         z = precondition(r)
         rz, before = stencil.dot(r, z), rz
         stencil.combine(z, scalar(rz / before), p)
-    return Solve(x, max_iterations, error / size)
+    return Solve(x, iteration, error / size)

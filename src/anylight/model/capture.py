@@ -42,8 +42,10 @@ class Capture:
             )
         if not self.mask.any():
             raise InvalidInputError("the mask is empty: paint the object white.")
-        self.photos.setflags(write=False)
-        self.mask.setflags(write=False)
+        for name in ("photos", "mask"):
+            own = getattr(self, name).view()
+            own.setflags(write=False)
+            object.__setattr__(self, name, own)
 
     @property
     def full_scale(self) -> float:

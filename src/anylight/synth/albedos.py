@@ -40,7 +40,7 @@ RECTCIRCLE_COLOURS = (
 
 def albedo_painter(kind: str, seed: int) -> Painter:
     """Make the painter of an albedo; the seed moves cells and colours."""
-    return _PAINTERS[kind](np.random.default_rng(seed))
+    return _PAINTERS[kind](np.random.default_rng([seed, 2]))
 
 
 def _white(_: np.random.Generator) -> Painter:

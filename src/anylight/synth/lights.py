@@ -137,7 +137,11 @@ def load_lights(folder: Path) -> Environments:
     """Read all latitude-longitude maps of a folder (.hdr, .exr), in order of their names."""
     if not folder.is_dir():
         raise InvalidInputError(f"{folder}: no such folder; --lights takes 'builtin' or a folder.")
-    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".hdr", ".exr"))
+    paths = sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in (".hdr", ".exr") and not path.name.startswith(".")
+    )
     if not paths:
         raise InvalidInputError(f"{folder}: holds no .hdr or .exr environment map.")
     return np.stack([_load_light(path) for path in paths])

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import trimesh
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from anylight.errors import MissingExtraError
 
@@ -12,6 +14,41 @@ from .subdivision import subdivide
 from .surface import Hits, Points
 
 _MAX_FACES = 1_500_000
+
+
+def unit_mesh(mesh: trimesh.Trimesh) -> tuple[trimesh.Trimesh, float]:
+    """Scale a mesh to a bounding box of diagonal two; also the length of the new unit.
+
+    Faces whose sides disagree about the outside are turned to agree.
+    """
+    unit = float(np.linalg.norm(mesh.extents)) / 2
+    faces = consistent_faces(np.asarray(mesh.faces))
+    return trimesh.Trimesh(np.asarray(mesh.vertices) / unit, faces, process=False), unit
+
+
+def consistent_faces(faces: Int[np.ndarray, "f 3"]) -> Int[np.ndarray, "f 3"]:
+    """Turn faces so that neighbours run along their common edge in opposite directions."""
+    sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    owner = np.tile(np.arange(len(faces)), 3)
+    key = np.sort(sides, axis=1)
+    order = np.lexsort(key.T)
+    edges = key[order]
+    new = np.append(True, (edges[1:] != edges[:-1]).any(axis=1))
+    first = np.flatnonzero(new)
+    pairs = first[np.diff(np.append(first, len(edges))) == 2]
+    a, b = order[pairs], order[pairs + 1]
+    disagree = sides[a, 0] == sides[b, 0]
+    if not disagree.any():
+        return faces
+    # Node f is face f as it is, node f + n the same face turned: faces that agree are linked as
+    # they are, faces that do not crosswise. What one labelling reaches from a face is one side.
+    n, f, g = len(faces), owner[a], owner[b]
+    start = np.concatenate([f, f + n])
+    end = np.concatenate([np.where(disagree, g + n, g), np.where(disagree, g, g + n)])
+    graph = sparse.coo_matrix((np.ones(len(start)), (start, end)), (2 * n, 2 * n))
+    _, label = connected_components(graph, directed=False)
+    turned = label[:n] > label[n:]
+    return np.where(turned[:, None], faces[:, ::-1], faces)
 
 
 def smooth_mesh(mesh: trimesh.Trimesh, facet: float) -> trimesh.Trimesh:
@@ -29,9 +66,10 @@ def smooth_mesh(mesh: trimesh.Trimesh, facet: float) -> trimesh.Trimesh:
 
 
 class MeshSurface:
-    """A triangle mesh with interpolated vertex normals."""
+    """A triangle mesh with interpolated vertex normals, brought to unit size."""
 
-    def __init__(self, mesh: trimesh.Trimesh) -> None:
+    def __init__(self, mesh: trimesh.Trimesh, unit: float = 1.0) -> None:
+        self.unit = unit
         try:
             from trimesh.ray.ray_pyembree import RayMeshIntersector  # noqa: PLC0415
         except ImportError as error:
@@ -63,6 +101,10 @@ class MeshSurface:
         distance = ((c - a) * side).sum(axis=1) / volume
         shares = np.clip(np.stack([1 - share_b - share_c, share_b, share_c], axis=1), 0, 1)
         normals = np.einsum("ns,nsa->na", shares, self._normals[corners])
+        # Which side of a face is outside is what the ray sees of it, whatever the file says.
+        seen = np.cross(b - a, c - a)
+        seen *= -np.sign((seen * d).sum(axis=1, keepdims=True))
+        normals *= np.where((normals * seen).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
         points_all = np.full_like(origins, np.nan)
         normals_all = np.full_like(origins, np.nan)
         points_all[hit] = origins[hit] + distance[:, None] * d

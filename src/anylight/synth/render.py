@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float, UInt8
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.domain import Domain
@@ -28,7 +28,7 @@ from .lights import (
     embedded_lights,
     load_lights,
 )
-from .mesh import MeshSurface, smooth_mesh
+from .mesh import MeshSurface, smooth_mesh, unit_mesh
 from .options import SynthOptions
 from .shapes import SHAPE_NAMES, embedded_shape
 from .surface import Surface
@@ -67,7 +67,13 @@ def render(options: SynthOptions, progress: Progress | None = None) -> Rendering
     say("shape", 1.0)
     scene = _Scene(options, surface, view, domain, depth)
     unexposed = scene.photograph(normals, environments, say)
-    exposure = 1.0 / np.quantile(unexposed.shading, EXPOSURE_QUANTILE, axis=(1, 2))
+    white = np.quantile(unexposed.shading, EXPOSURE_QUANTILE, axis=(1, 2))
+    if not (white > 0).all():
+        raise InvalidInputError(
+            f"photo {int(np.argmin(white))} is black: its light does not reach what the camera "
+            "sees; use other --lights or another --seed."
+        )
+    exposure = 1.0 / white
     radiance = unexposed.radiance * exposure[:, None, None]
     capture = Capture(_quantise(radiance, domain, options), domain.mask, view.camera)
     lighting = project(environments, TRUTH_ORDER) * exposure[:, None, None]
@@ -93,9 +99,9 @@ def load_surface(options: SynthOptions) -> Surface:
             f"--shape {options.shape}: is neither an embedded shape "
             f"({', '.join(SHAPE_NAMES)}) nor a mesh file."
         )
-    mesh = load_mesh(path)
+    mesh, unit = unit_mesh(load_mesh(path))
     half_pixel = 0.5 * float(max(mesh.extents[:2])) / options.height
-    return MeshSurface(smooth_mesh(mesh, half_pixel))
+    return MeshSurface(smooth_mesh(mesh, half_pixel), unit)
 
 
 def _geometry(
@@ -154,7 +160,7 @@ class _Scene:
         self,
         normals: Float[np.ndarray, "n 3"],
         environments: Environments,
-        visible: Bool[np.ndarray, "n d"] | None,
+        visible: UInt8[np.ndarray, "n b"] | None,
         say: Progress,
     ) -> Float[np.ndarray, "M C n"]:
         num, channels = environments.shape[0], environments.shape[3]
@@ -162,7 +168,9 @@ class _Scene:
         single = normals.astype(np.float32)
         for start in range(0, len(normals), _BLOCK):
             block = slice(start, start + _BLOCK)
-            seen = None if visible is None else to_texels(visible[block], HEIGHT)
+            seen = None
+            if visible is not None:
+                seen = to_texels(np.unpackbits(visible[block], axis=1).astype(bool), HEIGHT)
             shading[:, :, block] = irradiance(environments, single[block], seen)
             say("light", min(1.0, (start + _BLOCK) / len(normals)))
         return shading
@@ -171,7 +179,7 @@ class _Scene:
         self,
         centre: Float[np.ndarray, "M C P"],
         environments: Environments,
-        visible: Bool[np.ndarray, "P d"] | None,
+        visible: UInt8[np.ndarray, "P b"] | None,
         say: Progress,
     ) -> Float[np.ndarray, "M C P"]:
         """Mean radiance over the samples of each pixel that meet the object.
@@ -195,11 +203,12 @@ class _Scene:
 
     def _visibility(
         self, depth: Float[np.ndarray, " P"], normals: Float[np.ndarray, "P 3"], say: Progress
-    ) -> Bool[np.ndarray, "P d"] | None:
+    ) -> UInt8[np.ndarray, "P b"] | None:
+        """Cells of the environment that each pixel sees, eight to a byte."""
         if not self._options.cast_shadows:
             return None
         directions = cell_directions(HEIGHT)
-        visible = np.zeros((self._domain.size, len(directions)), bool)
+        visible = np.zeros((self._domain.size, len(directions) // 8), np.uint8)
         say("shadows", 0.0)
         surface, view = self._surface, self._view
         if isinstance(surface, MeshSurface):
@@ -214,7 +223,7 @@ class _Scene:
                 blocked = surface.is_blocked(points[block], turned[block], towards)
             else:
                 blocked = horizon.is_blocked(block, directions)
-            visible[block] = ~blocked
+            visible[block] = np.packbits(~blocked, axis=1)
             say("shadows", min(1.0, (start + _BLOCK) / self._domain.size))
         return visible
 

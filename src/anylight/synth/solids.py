@@ -75,6 +75,7 @@ class Solid:
     """A surface given as the zero set of an implicit function."""
 
     implicit: Implicit
+    unit: float = 1.0
 
     def samples(self) -> Points:
         """Points of the surface met by parallel rays from the front half of space."""

@@ -25,9 +25,14 @@ class Hits:
         return np.isfinite(self.points[:, 2])
 
 
-@runtime_checkable
+@runtime_checkable  # for the type checker of the tests
 class Surface(Protocol):
     """A shape that rays can meet."""
+
+    @property
+    def unit(self) -> float:
+        """Length of one unit of the shape in the units of its file."""
+        ...
 
     def samples(self) -> Points:
         """Points that span the shape as seen from the front, for framing."""

@@ -92,4 +92,4 @@ def frame_object(surface: Surface, width: int, height: int, focal: float | None)
                 f"--focal {focal:g} is so short that the camera would touch the object; "
                 "choose a longer one (1.3 is a normal lens)."
             )
-    return View(camera, 1.0, shift)
+    return View(camera, surface.unit, surface.unit * shift)
