@@ -46,8 +46,9 @@ def _energy(photos, scale, n, rho, a, inverse_square):
                 for p in range(size):
                     log[p] += np.log(product[p])
                     product[p] = 1.0
-        total[t] = log.sum()
-    return total.sum()
+        for p in range(size):
+            total[t] += log[p]
+    return total
 
 
 @numba.njit(**_PASS)
@@ -222,7 +223,7 @@ class CpuKernels:
 
     def photometric_energy(self, view: View) -> float:
         """Σ λ² log(1 + r²/λ²)."""
-        return float(view.cauchy_scale**2 * _energy(*self._arguments(view)))
+        return float(view.cauchy_scale**2 * _energy(*self._arguments(view)).sum())
 
     def albedo_system(self, view: View) -> AlbedoSystem:
         """Σ w s², Σ w s I over photos."""

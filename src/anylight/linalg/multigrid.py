@@ -17,6 +17,9 @@ GridArray: TypeAlias = Float[np.ndarray, "h w"]
 _SMALLEST = 100
 """A level with this many nodes is solved directly."""
 _DAMPING = 0.8
+_STABLE = 1.9
+"""Jacobi's method converges if its divisor exceeds half the row's sum of sizes: never fall short,
+or strongly anisotropic operators make the cycle indefinite."""
 _INACTIVE = 1e-7
 """Nodes whose centre is below this share of the largest do not take part."""
 
@@ -102,10 +105,22 @@ class Multigrid:
         return spare
 
 
+def _row_sums(operator: Stencil) -> GridArray:
+    """Sum of the sizes of all nine coefficients of every row."""
+    _, right, down, down_right, down_left = (np.abs(part) for part in operator)
+    sums = np.abs(operator.centre) + right + down + down_right + down_left
+    sums[:, 1:] += right[:, :-1]
+    sums[1:] += down[:-1]
+    sums[1:, 1:] += down_right[:-1, :-1]
+    sums[1:, :-1] += down_left[:-1, 1:]
+    return sums
+
+
 def _level(operator: Stencil) -> _Level:
     centre = operator.centre
     active = centre > _INACTIVE * centre.max(initial=0)
+    slowness = np.maximum(centre / _DAMPING, _row_sums(operator) / _STABLE)
     damped = np.zeros_like(centre)
-    np.divide(_DAMPING, centre, out=damped, where=active)
+    np.divide(1, slowness, out=damped, where=active)
     zeros = (np.zeros_like(centre) for _ in range(3))
     return _Level(operator, damped, active.astype(centre.dtype), *zeros)

@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+
+from anylight.kernels.surface import assemble, neighbours, scatter
+from anylight.linalg import stencil
+from anylight.linalg.grid import Grid
+from anylight.linalg.multigrid import Multigrid, Stencil, coarsen
+from anylight.linalg.pcg import jacobi, pcg
+from tests.conftest import odd_mask
+
+
+def random_form(rng, size):
+    """A positive definite 3×3 block per pixel."""
+    root = rng.standard_normal((size, 3, 3))
+    block = root @ root.transpose(0, 2, 1) + 0.1 * np.eye(3)
+    return np.stack([block[:, a, b] for a in range(3) for b in range(a, 3)])
+
+
+def difference_matrices(grid, near):
+    """[1; D_u; D_v] as dense matrices over the flat grid."""
+    num, size = len(near.here), grid.inside.size
+    rows = np.arange(num)
+    one, along_u, along_v = (np.zeros((num, size)) for _ in range(3))
+    one[rows, near.here] = 1
+    for matrix, ahead, sign in (
+        (along_u, near.along_u, near.sign_u), (along_v, near.along_v, near.sign_v)
+    ):  # fmt: skip
+        np.add.at(matrix, (rows, ahead), sign)
+        np.add.at(matrix, (rows, near.here), -sign)
+    return one, along_u, along_v
+
+
+@pytest.mark.parametrize("backward", [True, False])
+def test_assembly_is_the_product_of_its_factors(rng, backward):
+    grid = Grid(odd_mask())
+    near = neighbours(grid.inside, backward)
+    form = random_form(rng, len(near.here))
+    d = difference_matrices(grid, near)
+    pairs = [(a, b) for a in range(3) for b in range(a, 3)]
+    expected = sum(
+        (d[a].T * row) @ d[b] + (0 if a == b else (d[b].T * row) @ d[a])
+        for row, (a, b) in zip(form, pairs, strict=True)
+    )
+    assert np.allclose(assemble(form, near, grid.shape).dense(), expected)
+    gradient = rng.standard_normal((3, len(near.here)))
+    adjoint = sum(d[a].T @ gradient[a] for a in range(3))
+    assert np.allclose(scatter(gradient, near, grid.shape).ravel(), adjoint)
+
+
+def operator(rng, mask, backward=True):
+    grid = Grid(mask)
+    near = neighbours(grid.inside, backward)
+    return assemble(random_form(rng, len(near.here)), near, grid.shape)
+
+
+def test_compiled_loops_against_the_dense_matrix(rng):
+    a = operator(rng, odd_mask())
+    inside = Grid(odd_mask()).inside
+    x, b = (np.where(inside, rng.standard_normal(inside.shape), 0.0) for _ in range(2))
+    y, r, out = (np.zeros_like(x) for _ in range(3))
+    dense = (a.dense() @ x.ravel()).reshape(x.shape)
+    product = stencil.multiply(*a, x, y)
+    assert np.allclose(y, dense)
+    assert np.isclose(product, (x * dense).sum())
+    stencil.residual(*a, x, b, r)
+    assert np.allclose(r, b - dense)
+    damped = np.where(inside, 0.3, 0.0)
+    stencil.relax(*a, x, b, damped, out)
+    assert np.allclose(out, x + damped * (b - dense))
+    assert np.isclose(stencil.dot(x, b), (x * b).sum())
+
+
+def interpolation(fine, coarse):
+    weights = np.zeros((fine, coarse))
+    for node in range(1, coarse - 1):
+        for place, weight in ((2 * node - 2, 0.5), (2 * node - 1, 1.0), (2 * node, 0.5)):
+            if place < fine:
+                weights[place, node] = weight
+    return weights
+
+
+@pytest.mark.parametrize("shape", [(7, 9), (8, 6), (11, 12), (1, 5), (2, 2)])
+def test_coarse_operators_are_galerkin_products(rng, shape):
+    mask = rng.random(shape) < 0.8
+    mask[0, 0] = mask[-1, -1] = True
+    a = operator(rng, mask)
+    coarse = coarsen(a)
+    p = np.kron(
+        interpolation(a.centre.shape[0], coarse.centre.shape[0]),
+        interpolation(a.centre.shape[1], coarse.centre.shape[1]),
+    )
+    assert np.allclose(p.T @ a.dense() @ p, coarse.dense())
+    fine = np.pad(rng.standard_normal(tuple(s - 2 for s in a.centre.shape)), 1)
+    small = np.pad(rng.standard_normal(tuple(s - 2 for s in coarse.centre.shape)), 1)
+    restricted, prolonged = np.zeros_like(small), np.zeros_like(fine)
+    inside = np.pad(np.ones(tuple(s - 2 for s in fine.shape)), 1)
+    stencil.restrict(fine, restricted)
+    stencil.prolong(small, inside, prolonged)
+    assert np.allclose(restricted.ravel(), p.T @ fine.ravel())
+    assert np.allclose(prolonged.ravel(), inside.ravel() * (p @ small.ravel()))
+
+
+def laplacian(mask, pin=1e-6):
+    grid = Grid(mask)
+    near = neighbours(grid.inside, backward=False)
+    form = np.zeros((6, len(near.here)))
+    form[3] = form[5] = 1.0
+    form[0] = pin
+    return assemble(form, near, grid.shape), grid
+
+
+def test_the_cycle_is_symmetric_and_positive(rng):
+    a, grid = laplacian(np.ones((40, 57), bool), 1e-3)
+    cycle = Multigrid(a)
+    x, y = (np.where(grid.inside, rng.standard_normal(grid.shape), 0.0) for _ in range(2))
+    xy, yx = float((cycle(x) * y).sum()), float((cycle(y) * x).sum())
+    assert xy == pytest.approx(yx, rel=1e-3, abs=1e-2)
+    assert float((cycle(x) * x).sum()) > 0
+
+
+def disc_with_hole(size):
+    v, u = np.mgrid[:size, :size] - size / 2
+    return (np.hypot(u, v) < 0.45 * size) & (np.hypot(u - size / 8, v) > 0.1 * size)
+
+
+def test_iterations_do_not_grow_with_the_grid(rng):
+    steps = []
+    for size in (64, 128, 256, 512):
+        a, grid = laplacian(disc_with_hole(size))
+        b = np.where(grid.inside, rng.standard_normal(grid.shape), 0.0)
+        solve = pcg(a, b, Multigrid(a), 1e-6)
+        assert solve.relative_residual <= 1e-6
+        steps.append(solve.iterations)
+    assert max(steps) <= 16
+    assert max(steps) - min(steps) <= 4
+
+
+@pytest.mark.parametrize("mask", [odd_mask(), np.ones((1, 1), bool), np.ones((1, 300), bool)])
+@pytest.mark.parametrize("kind", ["multigrid", "jacobi"])
+def test_solutions_against_a_direct_solver(rng, mask, kind):
+    a = operator(rng, mask)
+    inside = Grid(mask).inside
+    b = np.where(inside, rng.standard_normal(inside.shape), 0.0)
+    precondition = Multigrid(a) if kind == "multigrid" else jacobi(a)
+    solve = pcg(a, b, precondition, 1e-10, 2000)
+    exact = np.linalg.lstsq(a.dense(), b.ravel(), rcond=None)[0].reshape(b.shape)
+    assert np.allclose(solve.solution, exact, atol=1e-6 * np.abs(exact).max())
+
+
+def test_a_good_start_costs_nothing(rng):
+    a, grid = laplacian(odd_mask(), 0.1)
+    b = np.where(grid.inside, rng.standard_normal(grid.shape), 0.0)
+    solution = pcg(a, b, jacobi(a), 1e-12, 500).solution
+    assert pcg(a, b, jacobi(a), 1e-8, 500, solution).iterations == 0
+    assert pcg(a, 0 * b, jacobi(a), 1e-8).iterations == 0
+
+
+def test_dense_is_symmetric(rng):
+    dense = operator(rng, odd_mask()).dense()
+    assert np.array_equal(dense, dense.T)
+    assert isinstance(operator(rng, odd_mask()).astype(np.float32), Stencil)
