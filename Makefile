@@ -3,11 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-fast lint figures clean
+.PHONY: demo test test-fast lint figures tables bench-speed clean
 
 demo: $(VENV)/.core
-	$(BIN)/anylight synth --shape bust --albedo voronoi --images 25 --height 320 --out demo/bust
-	@echo "Look at demo/bust/preview/photos.png and demo/bust/preview/truth.png"
+	$(BIN)/anylight synth --shape bust --albedo rectcircle --images 25 --height 320 --out demo/bust
+	$(BIN)/anylight run demo/bust --out demo/result
+	$(BIN)/anylight eval demo/result --truth demo/bust
+	@echo "mae_deg is the mean angle to the true surface. Look at demo/bust/preview/photos.png (in)"
+	@echo "and demo/result/preview/shaded.png, depth.png, normals.png, albedo.png, lights.png (out)."
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2
@@ -23,6 +26,12 @@ lint: $(VENV)/.dev
 
 figures: $(VENV)/.dev
 	$(BIN)/python docs/figures.py
+
+tables: $(VENV)/.dev
+	$(BIN)/python studies/tables.py
+
+bench-speed: $(VENV)/.dev
+	$(BIN)/python studies/speed.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

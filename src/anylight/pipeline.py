@@ -156,8 +156,10 @@ def _solve(
 
 def _photo_warnings(problem: Problem, capture: Capture) -> list[str]:
     warnings = []
-    masked = capture.photos[:, capture.mask, :]
-    sample = masked[:, :: max(1, masked.shape[1] // 20000)] / capture.full_scale / problem.white
+    places = np.flatnonzero(capture.mask)
+    places = places[:: max(1, len(places) // 20000)]
+    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    sample = flat[:, places] / capture.full_scale / problem.white
     shape = sample - sample.mean(axis=0)
     if np.sqrt((shape**2).mean()) < _VARIES * np.sqrt((sample**2).mean()):
         warnings.append(

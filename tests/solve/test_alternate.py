@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -127,9 +128,8 @@ def test_the_truth_stays_the_truth(scene):
     problem = build_problem(capture, options, CpuKernels())
     state = State(depth / depth.mean(), albedo * problem.scale, lighting.copy())
     before, _ = problem.normals(state.depth)
-    for state, _ in alternate(problem, state):
-        pass
-    after, _ = problem.normals(state.depth)
+    *_, (last, _) = alternate(problem, state)
+    after, _ = problem.normals(last.depth)
     assert angles_deg(after.T, before.T).mean() < 0.2
 
 
@@ -141,7 +141,7 @@ def test_energy_never_rises_in_a_run(scene):
         totals += [report.after_albedo, report.after_lighting, report.energy.total]
         jumps.append(report.order)
     assert jumps == [1] * 8 + [2] * 12
-    assert all(b <= a * (1 + 1e-6) for a, b in zip(totals, totals[1:], strict=False))
+    assert all(b <= a * (1 + 1e-6) for a, b in pairwise(totals))
 
 
 def test_both_backends_walk_the_same_way(scene):
@@ -150,10 +150,9 @@ def test_both_backends_walk_the_same_way(scene):
     for kernels in (CpuKernels(), ReferenceKernels()):
         problem = build_problem(scene.capture, options, kernels)
         state = first_state(problem, balloon_start(problem.camera, problem.domain, 0.12).depth)
-        reports = []
-        for state, report in alternate(problem, state):
-            reports.append(report.energy.total)
-        ends.append((reports, problem.normals(state.depth)[0]))
+        steps = list(alternate(problem, state))
+        energies = [report.energy.total for _, report in steps]
+        ends.append((energies, problem.normals(steps[-1][0].depth)[0]))
     assert np.allclose(ends[0][0], ends[1][0], rtol=1e-3)
     assert angles_deg(ends[0][1].T, ends[1][1].T).mean() < 0.3
 
@@ -176,7 +175,9 @@ def test_a_run_improves_on_its_balloon(scene):
 
 def test_image_scale_moves_into_the_light(scene):
     dim = Capture(
-        (scene.capture.photos / 65535 / 4).astype(np.float32), scene.capture.mask, scene.capture.camera
+        (scene.capture.photos / 65535 / 4).astype(np.float32),
+        scene.capture.mask,
+        scene.capture.camera,
     )
     bright = Capture(
         (scene.capture.photos / 65535).astype(np.float32), scene.capture.mask, scene.capture.camera
@@ -223,8 +224,6 @@ def test_the_depth_scale_of_a_start_does_not_matter(scene):
     depth = balloon_start(problem.camera, problem.domain, 0.12).depth
     ends = []
     for scale in (1.0, 7.0):
-        state = first_state(problem, scale * depth)
-        for state, _ in alternate(problem, state):
-            pass
-        ends.append(state.depth / scale)
+        *_, (last, _) = alternate(problem, first_state(problem, scale * depth))
+        ends.append(last.depth / scale)
     assert np.allclose(*ends, rtol=1e-4)

@@ -42,7 +42,7 @@ class Balloon:
     """Deviation of the mean curvature from a constant, relative to that constant."""
 
 
-def inflate(domain: Domain, volume: float, rtol: float = 1e-3) -> Balloon:
+def inflate(domain: Domain, volume: float, rtol: float = 1e-2) -> Balloon:
     """Inflate every component to mean height `volume` · √(its pixel count).
 
     A component too thin to have inner pixels stays flat. Where no smooth height map holds the
@@ -58,7 +58,7 @@ def inflate(domain: Domain, volume: float, rtol: float = 1e-3) -> Balloon:
     low, high = np.where(is_capped, 0.0, wanted), wanted.copy()
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        _, softness = _minimise(domain, middle, 10 * rtol)
+        _, softness = _minimise(domain, middle, 3 * rtol)
         is_full = is_capped & (softness > limit)
         low, high = np.where(is_full, low, middle), np.where(is_full, middle, high)
     balloon, _ = _minimise(domain, low, rtol)
@@ -71,14 +71,15 @@ def _minimise(
     """Solve for given volumes; also how much softer than a flat one each balloon is."""
     grid = Grid(domain.mask)
     near = neighbours(grid.inside, backward=False)
-    free = grid.spread((~domain.is_rim).astype(float))
+    free = grid.spread((~domain.is_rim).astype(np.float32))
     component, num = domain.components, domain.num_components
     counts = np.bincount(component, minlength=num)
     num_free = grid.sums(free, component, num)
     target = np.where(num_free > 0, volume * np.sqrt(counts) * counts, 0.0)
 
     z = np.zeros(grid.shape)
-    dual, form, flux = (np.zeros((rows, domain.size)) for rows in (2, 6, 3))
+    dual = np.zeros((2, domain.size))
+    form, flux = (np.zeros((rows, domain.size), np.float32) for rows in (6, 3))
     residual, step = np.inf, 0
     flat = softness = np.ones(num)
     for step in range(1, _MAX_STEPS + 1):
@@ -90,16 +91,17 @@ def _minimise(
         residual = float(np.sqrt((unbalanced**2).sum()) / max(scale, 1e-300))
         if (step > 1 and residual < rtol) or not target.any():
             break
-        operator = _hold(assemble(form, near, grid.shape), free)
+        operator = _hold(assemble(form, near, grid.shape), free).astype(np.float32)
         inverse = Multigrid(operator)
-        ease = pcg(operator, -unbalanced, inverse, _LINEAR_RTOL, 60).solution
+        ease = pcg(operator, -unbalanced.astype(np.float32), inverse, _LINEAR_RTOL, 60).solution
         blow = pcg(operator, free, inverse, _LINEAR_RTOL, 60).solution
         lack = target - grid.sums(z, component, num) - grid.sums(ease, component, num)
         room = grid.sums(blow, component, num)
         flat = room if step == 1 else flat
         softness = room / np.where(flat > 0, flat, 1)
         more = np.where(room > 0, lack / np.where(room > 0, room, 1), 0.0)
-        change = (ease + blow * grid.spread(more[component])) * free
+        del operator, inverse
+        change = ease + blow * grid.spread(more[component])
         advance_dual(z.ravel(), change.ravel(), near, dual)
         z += change
     height = grid.collect(z)
@@ -110,14 +112,14 @@ def _minimise(
 
 
 def _hold(operator: Stencil, free: Float[np.ndarray, "h w"]) -> Stencil:
-    """Drop the rows and columns of the nodes that are held at zero."""
-    d, e, s, se, sw = (part.copy() for part in operator)
+    """Drop, in place, the rows and columns of the nodes that are held at zero."""
+    d, e, s, se, sw = operator
     d *= free
     e[:, :-1] *= free[:, :-1] * free[:, 1:]
     s[:-1] *= free[:-1] * free[1:]
     se[:-1, :-1] *= free[:-1, :-1] * free[1:, 1:]
     sw[:-1, 1:] *= free[:-1, 1:] * free[1:, :-1]
-    return Stencil(d, e, s, se, sw)
+    return operator
 
 
 def area(domain: Domain, height: Float[np.ndarray, " P"]) -> float:

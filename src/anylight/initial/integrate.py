@@ -15,28 +15,31 @@ from anylight.geometry.domain import Domain
 from anylight.geometry.normals import normals_from_slopes, slopes_from_normals
 from anylight.kernels.surface import assemble, neighbours, scatter
 from anylight.linalg.grid import Grid
-from anylight.linalg.multigrid import Multigrid, Stencil
+from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
 
 MAX_SLANT_DEG = 85.0
 """Normals that lean further from the viewing ray are brought back to this, azimuth kept."""
 _RTOL = 1e-7
 _PIN = 1e-9
+_BLOCK = 65536
 
 
 def integrate_slopes(domain: Domain, slopes: Float[np.ndarray, "P 2"]) -> Float[np.ndarray, " P"]:
     """Surface whose slopes are nearest to the given ones; zero mean on every component."""
     grid = Grid(domain.mask)
     near = neighbours(grid.inside, backward=False)
-    wanted = np.zeros((3, domain.size))
+    wanted = np.zeros((3, domain.size), np.float32)
     p, q = (grid.spread(slopes[:, axis]).ravel() for axis in range(2))
     wanted[1] = (p[near.here] + p[near.along_u]) / 2
     wanted[2] = (q[near.here] + q[near.along_v]) / 2
-    form = np.zeros((6, domain.size))
+    form = np.zeros((6, domain.size), np.float32)
     form[3] = form[5] = 1.0
     operator = assemble(form, near, grid.shape)
-    operator = Stencil(operator.centre + _PIN * grid.inside, *operator[1:])
+    del form
+    operator.centre[grid.inside] += _PIN
     source = scatter(wanted, near, grid.shape)
+    del wanted, p, q
     solution = pcg(operator, source, Multigrid(operator), _RTOL, 200).solution
     return _centred(domain, grid.collect(solution))
 
@@ -64,8 +67,13 @@ def integrate_normals(
     camera: Camera, domain: Domain, normals: Float[np.ndarray, "P 3"]
 ) -> Float[np.ndarray, " P"]:
     """Depth of a field of unit normals, up to one scale (orthographic: shift) per component."""
-    facing = clamp_slant(camera, domain.pixels, normals)
-    surface = integrate_slopes(domain, slopes_from_normals(camera, domain.pixels, facing))
+    slopes = np.empty((domain.size, 2))
+    for start in range(0, domain.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        pixels = domain.pixels[block]
+        facing = clamp_slant(camera, pixels, normals[block])
+        slopes[block] = slopes_from_normals(camera, pixels, facing)
+    surface = integrate_slopes(domain, slopes)
     if isinstance(camera, Orthographic):
         return surface
     depth = np.exp(surface)

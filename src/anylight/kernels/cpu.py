@@ -4,6 +4,7 @@ Arithmetic is float32, sums over pixels are float64. Tiles and partial sums do n
 number of threads, so neither does any result. Weights and Jacobians exist only in registers.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -210,15 +211,20 @@ class CpuKernels:
     def __init__(self) -> None:
         self._exponents = np.array(MONOMIALS)
 
-    def pack(self, photos: np.ndarray) -> Packed:
-        """Lay out (M, C, P) tile by tile."""
-        num, channels, size = photos.shape
-        tiles = -(-size // TILE)
-        packed = np.zeros((tiles, num * channels, TILE), photos.dtype)
-        flat = photos.reshape(num * channels, size)
-        for tile in range(tiles):
-            part = flat[:, tile * TILE : (tile + 1) * TILE]
-            packed[tile, :, : part.shape[1]] = part
+    def pack(self, photos: Iterable[np.ndarray], num: int) -> Packed:
+        """Lay out photos tile by tile; each is dropped as soon as it is copied."""
+        packed, size = np.zeros((0, 0, TILE), np.uint8), 0
+        for index, photo in enumerate(photos):
+            channels, size = photo.shape
+            tiles = -(-size // TILE)
+            if index == 0:
+                packed = np.zeros((tiles, num * channels, TILE), photo.dtype)
+            whole = size // TILE
+            rows = slice(index * channels, (index + 1) * channels)
+            body = photo[:, : whole * TILE].reshape(channels, whole, TILE)
+            packed[:whole, rows] = np.moveaxis(body, 0, 1)
+            if whole < tiles:
+                packed[whole, rows, : size - whole * TILE] = photo[:, whole * TILE :]
         return Packed(packed, size)
 
     def photometric_energy(self, view: View) -> float:

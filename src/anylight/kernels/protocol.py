@@ -1,5 +1,6 @@
 """What a backend can do: reduce the photos to systems that do not grow with their number."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -46,8 +47,8 @@ class DepthSystem(NamedTuple):
 class Kernels(Protocol):
     """A backend."""
 
-    def pack(self, photos: np.ndarray) -> Any:
-        """Lay out the masked photos (M, C, P), in their own type, for streaming."""
+    def pack(self, photos: Iterable[np.ndarray], num: int) -> Any:
+        """Lay out so many masked photos (C, P), in their own type, for streaming."""
         ...
 
     def photometric_energy(self, view: View) -> float:

@@ -1,5 +1,7 @@
 """The kernels in NumPy and float64, written to be read; the others are compared with it."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from jaxtyping import Float
 
@@ -21,9 +23,11 @@ def _residual(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 class ReferenceKernels:
     """NumPy twin."""
 
-    def pack(self, photos: np.ndarray) -> np.ndarray:
-        """Keep (M, C, P) as it is."""
-        return photos
+    def pack(self, photos: Iterable[np.ndarray], num: int) -> np.ndarray:
+        """Stack them to (M, C, P)."""
+        stack = np.stack(list(photos))
+        assert len(stack) == num
+        return stack
 
     def photometric_energy(self, view: View) -> float:
         """Σ λ² log(1 + r²/λ²)."""

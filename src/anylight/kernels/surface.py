@@ -33,14 +33,14 @@ def neighbours(inside: np.ndarray, backward: bool) -> Neighbours:
         inside: the mask with its margin.
         backward: fall back to the previous pixel where the next is missing.
     """
-    here = np.flatnonzero(inside)
+    here = np.flatnonzero(inside).astype(np.int32)
     flat = inside.ravel()
     found = []
     for step in (1, inside.shape[1]):
-        sign = np.where(flat[here + step], 1.0, 0.0)
+        sign = flat[here + step].astype(np.float32)
         if backward:
-            sign = np.where((sign == 0) & flat[here - step], -1.0, sign)
-        found.append((here + (sign * step).astype(here.dtype), sign))
+            sign -= ~flat[here + step] & flat[here - step]
+        found.append((here + sign.astype(np.int32) * np.int32(step), sign))
     (along_u, sign_u), (along_v, sign_v) = found
     return Neighbours(here, along_u, along_v, sign_u, sign_v)
 

@@ -82,22 +82,18 @@ class Problem:
 def build_problem(capture: Capture, options: PaperOptions, kernels: Kernels) -> Problem:
     """Take the masked pixels, find white and the median, and lay the photos out for streaming."""
     domain = capture.domain()
-    masked = np.moveaxis(capture.photos[:, capture.mask, :], 2, 1)
-    stored_white = _quantile(masked)
+    stored_white = _quantile(capture)
     if not stored_white > 0:
         raise InvalidInputError("the photos are black inside the mask: check mask and exposure.")
     grid = Grid(capture.mask)
-    median = np.empty(masked.shape[1:])
-    for start in range(0, domain.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        median[:, block] = np.median(masked[:, :, block], axis=0)
+    photos = (photo[capture.mask].T for photo in capture.photos)
     return Problem(
         domain=domain,
         grid=grid,
         camera=capture.camera,
         kernels=kernels,
-        photos=kernels.pack(masked),
-        median=median / stored_white,
+        photos=kernels.pack(photos, capture.num_photos),
+        median=_median(capture) / stored_white,
         scale=1 / stored_white,
         white=stored_white / capture.full_scale,
         num_photos=capture.num_photos,
@@ -108,11 +104,23 @@ def build_problem(capture: Capture, options: PaperOptions, kernels: Kernels) -> 
     )
 
 
-def _quantile(masked: np.ndarray) -> float:
-    """99 % quantile of all samples; integers are counted, not sorted."""
-    if masked.dtype.kind != "u":
-        return float(np.quantile(masked, WHITE_QUANTILE))
-    counts = sum(
-        np.bincount(photo.ravel(), minlength=np.iinfo(masked.dtype).max + 1) for photo in masked
-    )
-    return float(np.searchsorted(np.cumsum(counts), WHITE_QUANTILE * masked.size))
+def _median(capture: Capture) -> Float[np.ndarray, "C P"]:
+    """Median over the photos, a block of pixels at a time."""
+    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    places = np.flatnonzero(capture.mask)
+    median = np.empty((capture.num_channels, len(places)))
+    for start in range(0, len(places), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        median[:, block] = np.median(flat[:, places[block], :], axis=0).T
+    return median
+
+
+def _quantile(capture: Capture) -> float:
+    """99 % quantile of all samples on the object; integers are counted, not sorted."""
+    dtype = capture.photos.dtype
+    if dtype.kind != "u":
+        return float(np.quantile(capture.photos[:, capture.mask, :], WHITE_QUANTILE))
+    counts = np.zeros(np.iinfo(dtype).max + 1, np.int64)
+    for photo in capture.photos:
+        counts += np.bincount(photo[capture.mask].ravel(), minlength=len(counts))
+    return float(np.searchsorted(np.cumsum(counts), WHITE_QUANTILE * counts.sum()))

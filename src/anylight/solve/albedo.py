@@ -29,7 +29,7 @@ def update_albedo(
     steps = 0
     for channel in range(problem.num_channels):
         sizes = albedo_slopes(problem, state.albedo[channel])
-        form = np.zeros((6, problem.domain.size))
+        form = np.zeros((6, problem.domain.size), np.float32)
         # A pixel black in every photo has no data: a trace keeps its equation solvable.
         form[0] = diagonal[channel] + 1e-8 * max(float(diagonal[channel].max()), 1e-30)
         form[3] = form[5] = (

@@ -48,17 +48,9 @@ def update_depth(
         length: their lengths |ñ| before normalisation: the lagged θ.
         data_energy: data term of the state.
     """
-    blocks, source = problem.kernels.depth_system(problem.view(state, normals))
-    form, gradient = np.empty((6, problem.domain.size)), np.empty((3, problem.domain.size))
-    numbers, pixels = problem.camera_numbers, problem.domain.pixels
-    pull_back(blocks, source, length, numbers, pixels, form, gradient)
-    near, grid = problem.depth_neighbours, problem.grid
-    operator = assemble(form, near, grid.shape)
-    trace = _TRACE * float(operator.centre.sum()) / problem.domain.size
-    operator = Stencil(operator.centre + trace * grid.inside, *operator[1:]).astype(np.float32)
-    downhill = -scatter(gradient, near, grid.shape).astype(np.float32)
+    operator, downhill = _system(problem, state, normals, length)
     solve = pcg(operator, downhill, Multigrid(operator), _RTOL, _MAX_ITERATIONS)
-    change = grid.collect(solve.solution).astype(float)
+    change = problem.grid.collect(solve.solution).astype(float)
     if not np.isfinite(change).all():
         return state, DepthEffort(0.0, 1, solve.iterations, data_energy)
     step = 1.0
@@ -71,3 +63,22 @@ def update_depth(
                 return trial, DepthEffort(step, rejected, solve.iterations, value)
         step /= 2
     return state, DepthEffort(0.0, _MAX_HALVINGS + 1, solve.iterations, data_energy)
+
+
+def _system(
+    problem: Problem,
+    state: State,
+    normals: Float[np.ndarray, "3 P"],
+    length: Float[np.ndarray, " P"],
+) -> tuple[Stencil, Float[np.ndarray, "h w"]]:
+    """Operator and right-hand side of the linearised step."""
+    system = problem.kernels.depth_system(problem.view(state, normals))
+    form = np.empty((6, problem.domain.size), np.float32)
+    gradient = np.empty((3, problem.domain.size), np.float32)
+    pull_back(*system, length, problem.camera_numbers, problem.domain.pixels, form, gradient)
+    del system
+    near, grid = problem.depth_neighbours, problem.grid
+    operator = assemble(form, near, grid.shape)
+    trace = _TRACE * float(operator.centre.sum()) / problem.domain.size
+    operator.centre[grid.inside] += trace
+    return operator.astype(np.float32), -scatter(gradient, near, grid.shape).astype(np.float32)

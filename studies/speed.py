@@ -1,0 +1,181 @@
+"""Print how near the kernels run to the machine's limits: `make bench-speed`.
+
+Times are minima over repeats in one process; limits (memory bandwidth, multiply-adds) are measured
+in the same process. Compile time is left out.
+"""
+# mypy: disable-error-code="no-untyped-def, assignment"
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from anylight.geometry.camera import Perspective
+from anylight.geometry.domain import Domain
+from anylight.initial.balloon import inflate
+from anylight.kernels.cpu import CpuKernels
+from anylight.kernels.protocol import View
+from anylight.kernels.reference import ReferenceKernels
+from anylight.model.capture import Capture
+from anylight.model.options import PaperOptions
+from anylight.pipeline import RunOptions, reconstruct
+from anylight.threads import numba, use_threads
+
+PHOTOS, CHANNELS = 20, 3
+OBSERVATIONS = PHOTOS * CHANNELS
+FLOPS = {"photometric_energy": 24, "albedo_system": 32, "lighting_system": 98, "depth_system": 60}
+"""Counted operations per observation and pixel."""
+EXTRA_BYTES = {
+    "photometric_energy": 24,
+    "albedo_system": 48,
+    "lighting_system": 24,
+    "depth_system": 60,
+}
+"""Normals, albedo and results per pixel."""
+
+
+@numba.njit(parallel=True, fastmath=True)
+def _read(values):
+    total = 0.0
+    for i in numba.prange(values.shape[0]):
+        part = np.float32(0)
+        for k in range(values.shape[1]):
+            part += values[i, k]
+        total += part
+    return total
+
+
+@numba.njit(parallel=True, fastmath=True)
+def _multiply_add(rounds, out):
+    for t in numba.prange(out.shape[0]):
+        x = np.ones((8, 64), np.float32)
+        a, b = np.float32(0.999), np.float32(0.001)
+        for _ in range(rounds):
+            for j in range(8):
+                for k in range(64):
+                    x[j, k] = x[j, k] * a + b
+        out[t] = x.sum()
+
+
+def best(call: Callable[[], object], repeats: int = 7) -> float:
+    """Shortest of several times, after one call to compile."""
+    call()
+    times = []
+    for _ in range(repeats):
+        begin = perf_counter()
+        call()
+        times.append(perf_counter() - begin)
+    return min(times)
+
+
+def limits() -> tuple[float, float]:
+    """Bytes and operations per second of all cores together."""
+    values = np.ones((512, 131072), np.float32)
+    bandwidth = values.nbytes / best(lambda: _read(values))
+    out, rounds = np.zeros(64, np.float32), 20000
+    flops = 2 * 512 * rounds * len(out) / best(lambda: _multiply_add(rounds, out), 3)
+    return bandwidth, flops
+
+
+def blob(pixels: int) -> np.ndarray:
+    """A bumpy silhouette of about so many pixels, without holes."""
+    size = int(np.sqrt(2 * pixels))
+    v, u = np.mgrid[:size, :size] - size / 2
+    angle = np.arctan2(v, u)
+    radius = np.sqrt(pixels / np.pi) * (1 + 0.15 * np.sin(3 * angle) + 0.1 * np.sin(5 * angle + 1))
+    return np.hypot(u, v) < radius
+
+
+def scene(pixels: int) -> Capture:
+    """Photos of a bumpy blob, painted, under changing second-order light."""
+    mask = blob(pixels)
+    rng = np.random.default_rng(0)
+    size = mask.shape[0]
+    domain = Domain(mask)
+    x, y = (domain.pixels - size / 2).T / size
+    slope = np.stack([4 * x + 0.5 * np.sin(20 * y), 4 * y + 0.5 * np.cos(17 * x)], -1)
+    normals = np.column_stack([slope, -np.ones(domain.size)])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    light = rng.standard_normal((PHOTOS, CHANNELS, 3)) * [0.5, 0.5, 0.2] + [0, 0, -0.8]
+    albedo = 0.6 + 0.3 * np.sin(30 * x) * np.sin(25 * y)
+    photos = np.zeros((PHOTOS, size, size, CHANNELS), np.uint16)
+    for index in range(PHOTOS):
+        shade = np.clip(normals @ light[index].T + 0.2, 0, 1.5) * albedo[:, None]
+        photos[index][mask] = np.round(np.clip(shade / 1.5, 0, 1) * 65535)
+    return Capture(photos, mask, Perspective((1.3 * size, 1.3 * size), (size / 2, size / 2)))
+
+
+def say(line: str) -> None:
+    """Print at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def passes() -> None:
+    """Each fused pass against the limit and against its NumPy twin."""
+    bandwidth, flops = limits()
+    cores = use_threads(None)
+    say(f"{cores} threads: {bandwidth / 1e9:.1f} GB/s, {flops / 1e9:.0f} GFLOP/s measured here")
+    if bandwidth / cores < 10e9 / 2 or flops / cores < 50e9:
+        say("VOID: the machine is too busy for these numbers to mean anything.")
+    capture = scene(250_000)
+    masked = np.moveaxis(capture.photos[:, capture.mask, :], 2, 1)
+    size = masked.shape[2]
+    rng = np.random.default_rng(1)
+    normals = rng.standard_normal((3, size))
+    normals /= np.linalg.norm(normals, axis=0)
+    albedo, lighting = rng.random((CHANNELS, size)), rng.standard_normal((PHOTOS, CHANNELS, 9))
+    totals = [0.0, 0.0]
+    say(f"{size} pixels, {PHOTOS} photos, {CHANNELS} channels, 16 bit")
+    say(f"{'pass':20} {'ms':>7} {'limit':>7} {'ratio':>6} {'NumPy ms':>9} {'faster':>7}")
+    for name, count in FLOPS.items():
+        cpu, slow = CpuKernels(), ReferenceKernels()
+        fast_view = View(cpu.pack(masked, PHOTOS), 1e-5, normals, albedo, lighting, 0.15)
+        slow_view = View(slow.pack(masked, PHOTOS), 1e-5, normals, albedo, lighting, 0.15)
+        fast = best(partial(getattr(cpu, name), fast_view))
+        twin = best(partial(getattr(slow, name), slow_view), 1)
+        bytes_ = size * (2 * OBSERVATIONS + EXTRA_BYTES[name])
+        limit = max(bytes_ / bandwidth, size * OBSERVATIONS * count / flops)
+        totals = [totals[0] + fast, totals[1] + twin]
+        say(
+            f"{name:20} {1e3 * fast:7.1f} {1e3 * limit:7.1f} {fast / limit:6.1f} "
+            f"{1e3 * twin:9.0f} {twin / fast:7.0f}"
+        )
+    say(f"all passes together: {totals[1] / totals[0]:.0f} times faster than the twin")
+
+
+def solves() -> None:
+    """The whole solve at 250k and 1M pixels, and the balloon."""
+    options = RunOptions(paper=PaperOptions(volume=0.12))
+    times = {}
+    for pixels in (250_000, 1_000_000):
+        capture = scene(pixels)
+        times[pixels] = min(reconstruct(capture, options).seconds["solve"] for _ in range(2))
+        say(f"20 iterations at {capture.mask.sum()} pixels: {times[pixels]:.1f} s")
+    say(f"1M over 250k: {times[1_000_000] / times[250_000]:.2f} times")
+    domain = Domain(blob(125_000))
+    seconds = best(lambda: inflate(Domain(domain.mask), 40 / np.sqrt(domain.size)))
+    exact = inflate(domain, 40 / np.sqrt(domain.size), 1e-7).height
+    error = np.abs(inflate(domain, 40 / np.sqrt(domain.size)).height - exact).max() / exact.max()
+    shape = "×".join(map(str, domain.mask.shape))
+    say(f"balloon at {shape}, {domain.size} pixels: {1e3 * seconds:.0f} ms, {error:.0e} off")
+
+
+def memory() -> None:
+    """Peak memory of a solve at 1M pixels with 16-bit photos."""
+    reconstruct(scene(1_000_000), RunOptions(paper=PaperOptions(volume=0.12, iterations=10)))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    say(f"peak memory at 1M pixels, 16 bit: {peak:.2f} GB")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["memory"]:
+        memory()
+    else:
+        passes()
+        solves()
+        subprocess.run([sys.executable, __file__, "memory"], check=True)

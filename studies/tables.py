@@ -1,0 +1,117 @@
+"""Make docs/paper.md and its figures from docs/results: `make tables`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+DOCS = Path(__file__).parents[1] / "docs"
+Row = dict[str, Any]
+
+
+def select(rows: list[Row], **key: object) -> list[Row]:
+    """Rows that agree with a key."""
+    return [row for row in rows if all(row.get(k) == v for k, v in key.items())]
+
+
+def values(rows: list[Row], name: str) -> list[Any]:
+    """Different values of a column, in order of appearance."""
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+def volume_table(rows: list[Row], metric: str) -> str:
+    """Error of every shape and albedo at every volume, the best volume per shape in bold."""
+    table = select(rows, study="volume")
+    volumes = sorted(values(table, "volume"))
+    lines = ["| shape | albedo | " + " | ".join(f"{v:g}" for v in volumes) + " |"]
+    lines.append("|---|---|" + "---|" * len(volumes))
+    best_errors = []
+    for shape in values(table, "shape"):
+        albedos = [a for a in values(select(table, shape=shape), "albedo") if a in ALBEDOS]
+        grid = np.array(
+            [
+                [select(table, shape=shape, albedo=a, volume=v)[0][metric] for v in volumes]
+                for a in albedos
+            ]
+        )
+        best = int(grid.mean(axis=0).argmin())
+        best_errors += list(grid[:, best])
+        for albedo, errors in zip([*albedos, "mean"], [*grid, grid.mean(axis=0)], strict=True):
+            cells = [f"**{e:.1f}**" if i == best else f"{e:.1f}" for i, e in enumerate(errors)]
+            lines.append(f"| {shape} | {albedo} | " + " | ".join(cells) + " |")
+    lines.append("")
+    lines.append(
+        f"Best volume per shape: mean **{np.mean(best_errors):.2f}°**, median "
+        f"{np.median(best_errors):.2f}°, largest {np.max(best_errors):.2f}° over "
+        f"{len(best_errors)} sets."
+    )
+    return "\n".join(lines)
+
+
+ALBEDOS = ("white", "voronoi", "bars", "natural")
+
+
+def study_figure(rows: list[Row], study: str, axis: str, label: str, path: Path) -> None:
+    """Error of the four pairs against one parameter."""
+    fig, plot = plt.subplots(figsize=(5.2, 3.4))
+    pairs = dict.fromkeys((r["shape"], r["albedo"]) for r in select(rows, study="constant"))
+    for shape, albedo in pairs:
+        cells = sorted(select(rows, study=study, shape=shape, albedo=albedo), key=lambda r: r[axis])
+        plot.plot(
+            [c[axis] for c in cells],
+            [c["mae_fd_deg"] for c in cells],
+            marker="o",
+            label=f"{shape} & {albedo}",
+        )
+    if axis != "photos":
+        plot.set_xscale("log")
+    plot.set_xlabel(label)
+    plot.set_ylabel("mean angular error (degrees)")
+    plot.set_ylim(bottom=0)
+    plot.grid(alpha=0.3)
+    plot.legend(fontsize=8)
+    fig.tight_layout()
+    fig.savefig(path, dpi=90, metadata={"Software": None})
+    plt.close(fig)
+
+
+def constant_table(rows: list[Row]) -> str:
+    """The negative example: a constant start against the best balloon."""
+    lines = ["| set | constant start | best balloon |", "|---|---|---|"]
+    for row in select(rows, study="constant"):
+        same = select(rows, study="volume", shape=row["shape"], albedo=row["albedo"])
+        best = min(cell["mae_fd_deg"] for cell in same)
+        lines.append(f"| {row['shape']} & {row['albedo']} | {row['mae_fd_deg']:.1f} | {best:.1f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write the page."""
+    rows = json.loads((DOCS / "results" / "paper.json").read_text())
+    images = DOCS / "images"
+    study_figure(rows, "volume", "volume", "balloon volume", images / "paper_volume.png")
+    study_figure(
+        rows, "smoothness", "smoothness", "albedo smoothness per photo", images / "paper_mu.png"
+    )
+    study_figure(rows, "photos", "photos", "number of photos", images / "paper_photos.png")
+    seconds = [row["seconds"] for row in rows]
+    rises = sum(row["energy_rises"] for row in rows)
+    text = (DOCS / "paper.template.md").read_text()
+    for name, value in {
+        "VOLUME_TABLE": volume_table(rows, "mae_fd_deg"),
+        "CONSTANT_TABLE": constant_table(rows),
+        "RUNS": str(len(rows)),
+        "RISES": str(rises),
+        "SECONDS": f"{np.median(seconds):.1f}",
+    }.items():
+        text = text.replace("{{" + name + "}}", value)
+    (DOCS / "paper.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

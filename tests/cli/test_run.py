@@ -1,0 +1,122 @@
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from anylight.cli.main import main
+from anylight.io.archive import load_reconstruction
+from anylight.io.images import read_image, write_image
+from tests.cli.test_main import fails
+
+FAST = ["--iterations", "4", "--first-order-iterations", "2"]
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "bust"
+    assert main(["synth", "--images", "6", "--height", "56", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ran(capture):
+    out = capture.parent / "out"
+    assert main(["run", str(capture), "--out", str(out), "--use", "5", *FAST]) == 0
+    return out
+
+
+def test_a_run_leaves_what_it_promises(ran):
+    names = {path.relative_to(ran).as_posix() for path in ran.rglob("*") if path.is_file()}
+    assert {"result.npz", "trace.csv", "run.json"} <= names
+    for name in ("depth", "normals", "albedo", "shaded", "lights", "light_04"):
+        assert f"preview/{name}.png" in names
+    assert "lights/light_04.hdr" in names
+    assert read_image(ran / "lights" / "light_00.hdr").shape == (64, 128, 3)
+
+
+def test_the_record_tells_what_was_run(ran):
+    record = json.loads((ran / "run.json").read_text())
+    assert record["status"] == "iteration limit reached"
+    assert record["orders"] == [1, 2]
+    assert record["options"]["paper"]["iterations"] == 4
+    assert record["photos"] == [
+        "photo_00.png",
+        "photo_01.png",
+        "photo_02.png",
+        "photo_04.png",
+        "photo_05.png",
+    ]
+    assert record["start"]["volumes"] == pytest.approx([0.15], rel=1e-3)
+    assert len(record["inputs"]["photos_sha256"]) == 64
+    assert np.all(np.diff(record["energies"]) <= 0)
+    assert {"python", "anylight", "numpy", "numba"} <= set(record["versions"])
+    assert set(record["seconds"]) == {"build", "start", "solve"}
+
+
+def test_the_trace_has_a_row_per_iteration(ran):
+    with (ran / "trace.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["order"] for row in rows] == ["1", "1", "2", "2"]
+    assert float(rows[0]["energy"]) == pytest.approx(
+        float(rows[0]["data"]) + float(rows[0]["smoothness"])
+    )
+
+
+def test_the_result_keeps_the_contract(ran, capture, capsys):
+    scene = load_reconstruction(ran / "result.npz")
+    truth = load_reconstruction(capture / "truth.npz")
+    assert np.array_equal(scene.mask, truth.mask)
+    assert scene.lighting.shape == (5, 3, 9)
+    capsys.readouterr()
+    assert main(["eval", str(ran), "--truth", str(capture), "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["coverage"] == 1
+    assert numbers["lighting_error"] is not None
+
+
+def test_neither_truth_nor_name_of_the_folder_matters(ran, capture, tmp_path):
+    other = tmp_path / "renamed"
+    shutil.copytree(capture, other)
+    (other / "truth.npz").unlink()
+    out = tmp_path / "out"
+    assert main(["run", str(other), "--out", str(out), "--use", "5", *FAST]) == 0
+    assert (out / "result.npz").read_bytes() == (ran / "result.npz").read_bytes()
+
+
+def test_a_second_run_replaces_the_first(capture, tmp_path):
+    arguments = ["run", str(capture), "--out", str(tmp_path / "out"), *FAST]
+    assert main(arguments) == 0
+    assert main(arguments) == 0
+
+
+def test_bad_captures_and_options(capture, tmp_path, capsys):
+    out = str(tmp_path / "out")
+    fails(capsys, ["run", str(tmp_path / "nowhere"), "--out", out], "nowhere")
+    fails(capsys, ["run", str(capture), "--out", out, "--use", "99"], "--use 99")
+    fails(capsys, ["run", str(capture), "--out", out, "--volume", "-1"], "--volume")
+    fails(capsys, ["run", str(capture), "--out", str(capture)], "other files")
+    assert not (tmp_path / "out").exists()
+
+
+def test_integrate_a_normal_map(capture, tmp_path, capsys):
+    truth = load_reconstruction(capture / "truth.npz")
+    coded = np.nan_to_num((truth.normals * [1, -1, -1] + 1) / 2 * 65535)
+    coded[~truth.mask] = 0
+    write_image(tmp_path / "n.png", np.round(coded).astype(np.uint16))
+    arguments = ["integrate", str(tmp_path / "n.png"), "--out", str(tmp_path / "out")]
+    assert main([*arguments, "--intrinsics", str(capture / "K.txt")]) == 0
+    scene = load_reconstruction(tmp_path / "out" / "result.npz")
+    assert np.array_equal(scene.mask, truth.mask)
+    assert (tmp_path / "out" / "mesh.ply").stat().st_size > 1000
+    capsys.readouterr()
+    assert main(["eval", str(tmp_path / "out"), "--truth", str(capture), "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["mae_deg"] < 0.01
+    assert numbers["depth_rmse"] < 0.05
+    fails(
+        capsys, ["integrate", str(tmp_path / "none.png"), "--out", str(tmp_path / "o")], "none.png"
+    )
+    write_image(tmp_path / "grey.png", np.ones((9, 9, 1), np.uint8))
+    fails(capsys, ["integrate", str(tmp_path / "grey.png"), "--out", str(tmp_path / "o")], "three")

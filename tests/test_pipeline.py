@@ -1,0 +1,229 @@
+"""Odd captures end in a sentence or in finite numbers with a warning."""
+
+import numpy as np
+import pytest
+
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Orthographic, Perspective
+from anylight.geometry.normals import depth_normals
+from anylight.initial.start import enclosing_ball
+from anylight.io.archive import save_reconstruction
+from anylight.io.images import write_image
+from anylight.metrics import angles_deg
+from anylight.model.capture import Capture
+from anylight.model.options import PaperOptions
+from anylight.pipeline import RunOptions, choose_photos, reconstruct
+from anylight.solve import alternate as alternate_module
+from anylight.solve.alternate import Status
+from anylight.synth.options import SynthOptions
+from anylight.synth.render import render
+
+QUICK = PaperOptions(iterations=4, first_order_iterations=2)
+CAMERA = Perspective((60.0, 60.0), (19.5, 15.5))
+
+
+def capture_of(photos, mask=None, camera=CAMERA):
+    mask = np.ones(photos.shape[1:3], bool) if mask is None else mask
+    return Capture(photos, mask, camera)
+
+
+def noise(rng, num=5, shape=(32, 40), channels=3):
+    return rng.integers(1000, 60000, (num, *shape, channels)).astype(np.uint16)
+
+
+def finite(result):
+    scene = result.reconstruction
+    for field in (scene.depth, scene.normals, scene.albedo):
+        assert np.isfinite(field[scene.mask]).all()
+        assert np.isnan(field[~scene.mask]).all()
+    assert np.isfinite(scene.lighting).all()
+    assert np.allclose(np.linalg.norm(scene.normals[scene.mask], axis=-1), 1)
+    return result
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return render(SynthOptions(shape="bust", albedo="voronoi", images=6, height=64))
+
+
+def test_black_photos_are_refused(rng):
+    with pytest.raises(InvalidInputError, match="black"):
+        reconstruct(capture_of(np.zeros_like(noise(rng))), RunOptions(paper=QUICK))
+
+
+def test_light_that_does_not_change_is_named(rng):
+    photos = np.repeat(noise(rng, 1), 5, axis=0)
+    result = finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    assert any("light hardly changes" in warning for warning in result.warnings)
+
+
+def test_equal_pixels(rng):
+    photos = np.full_like(noise(rng), 20000)
+    finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+
+
+def test_saturated_photos_are_named(rng):
+    photos = noise(rng)
+    photos[:, :, :20] = 65535
+    result = finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    assert any("saturated" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_tiny_masks(rng, size):
+    mask = np.zeros((32, 40), bool)
+    mask[10, 10 : 10 + size] = True
+    result = finite(reconstruct(capture_of(noise(rng), mask), RunOptions(paper=QUICK)))
+    assert any("too thin" in warning for warning in result.warnings)
+
+
+def test_forty_pieces(rng):
+    mask = np.zeros((32, 40), bool)
+    for row in range(5):
+        for column in range(8):
+            mask[6 * row + 1 : 6 * row + 5, 5 * column : 5 * column + 4] = True
+    result = finite(reconstruct(capture_of(noise(rng), mask), RunOptions(paper=QUICK)))
+    assert len(result.start.volumes) == 40
+    assert any("40 separate pieces" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_three_photos_and_any_channels(rng, channels):
+    photos = noise(rng, 3, channels=channels)
+    finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+
+
+@pytest.mark.parametrize("volume", [0.0, 0.02, 5.0])
+def test_any_volume(scene, volume):
+    paper = PaperOptions(iterations=3, first_order_iterations=1, volume=volume)
+    result = finite(reconstruct(scene.capture, RunOptions(paper=paper)))
+    capped = any("capped" in warning for warning in result.warnings)
+    assert capped == (volume > 1)
+
+
+def test_volume_in_pixels_is_the_mean_height(scene):
+    paper = PaperOptions(iterations=1, first_order_iterations=1, volume_px=4.0)
+    result = reconstruct(scene.capture, RunOptions(paper=paper))
+    assert result.start.volumes[0] == pytest.approx(4 / np.sqrt(scene.capture.mask.sum()), rel=1e-3)
+
+
+def test_a_parallel_camera(rng):
+    camera = Orthographic((19.5, 15.5))
+    finite(reconstruct(capture_of(noise(rng), camera=camera), RunOptions(paper=QUICK)))
+
+
+def test_the_constant_start_does_not_crash(scene):
+    finite(reconstruct(scene.capture, RunOptions(init="constant", paper=QUICK)))
+
+
+def test_starting_from_the_truth(scene, tmp_path):
+    save_reconstruction(tmp_path / "truth.npz", scene.truth)
+    paper = PaperOptions(iterations=1, first_order_iterations=0)
+    mask = scene.truth.mask
+    for init in (str(tmp_path), str(tmp_path / "truth.npz")):
+        result = finite(reconstruct(scene.capture, RunOptions(init=init, paper=paper)))
+        depth = result.start.depth
+        exact = scene.truth.depth[mask]
+        assert np.allclose(depth, exact / exact.mean())
+
+
+def test_starting_from_images(scene, tmp_path):
+    mask = scene.truth.mask
+    depth = np.nan_to_num(scene.truth.depth, nan=1.0).astype(np.float32)
+    normals = np.nan_to_num(scene.truth.normals * [1, -1, -1], nan=0.0).astype(np.float32)
+    write_image(tmp_path / "depth.exr", depth[..., None])
+    write_image(tmp_path / "normals.exr", normals)
+    a = reconstruct(scene.capture, RunOptions(init=str(tmp_path / "depth.exr"), paper=QUICK))
+    b = reconstruct(scene.capture, RunOptions(init=str(tmp_path / "normals.exr"), paper=QUICK))
+    exact = scene.truth.depth[mask]
+    assert np.allclose(a.start.depth, exact / exact.mean(), rtol=1e-5)
+    assert np.abs(b.start.depth * exact.mean() / exact - 1).max() < 0.1
+
+
+def test_the_hemisphere_start_lies_on_one_sphere(scene, tmp_path):
+    save_reconstruction(tmp_path / "truth.npz", scene.truth)
+    paper = PaperOptions(iterations=1, first_order_iterations=1)
+    result = reconstruct(scene.capture, RunOptions(init=f"hemisphere:{tmp_path}", paper=paper))
+    pixels = scene.capture.domain().pixels
+    points = scene.capture.camera.points(*pixels.T, result.start.depth)
+    system = np.column_stack([2 * points, np.ones(len(points))])
+    solution, *_ = np.linalg.lstsq(system, (points**2).sum(1), rcond=None)
+    radius = np.sqrt(solution[3] + (solution[:3] ** 2).sum())
+    distance = np.linalg.norm(points - solution[:3], axis=1)
+    assert np.allclose(distance, radius, rtol=1e-6)
+    assert solution[2] > points[:, 2].mean()  # the near side: convex
+
+
+def test_the_smallest_ball(rng):
+    on_sphere = rng.standard_normal((500, 3))
+    on_sphere /= np.linalg.norm(on_sphere, axis=1, keepdims=True)
+    points = np.concatenate([3 * on_sphere, rng.random((500, 3))]) + [1.0, 2.0, 9.0]
+    centre, radius = enclosing_ball(points)
+    assert np.linalg.norm(points - centre, axis=1).max() <= radius
+    assert radius < 3.01
+
+
+@pytest.mark.parametrize(
+    ("init", "word"),
+    [("nowhere.npz", "no such file"), ("nowhere.png", "no such file"), ("hemisphere:", "no such")],
+)
+def test_starts_that_are_not_there(scene, init, word):
+    with pytest.raises(InvalidInputError, match=word):
+        reconstruct(scene.capture, RunOptions(init=init, paper=QUICK))
+
+
+def test_a_start_of_another_size(scene, tmp_path):
+    write_image(tmp_path / "depth.exr", np.ones((5, 5, 1), np.float32))
+    with pytest.raises(InvalidInputError, match="5×5"):
+        reconstruct(scene.capture, RunOptions(init=str(tmp_path / "depth.exr"), paper=QUICK))
+
+
+def test_photos_are_taken_evenly(scene):
+    assert list(choose_photos(scene.capture, None)) == [0, 1, 2, 3, 4, 5]
+    assert list(choose_photos(scene.capture, 3)) == [0, 2, 5]
+    with pytest.raises(InvalidInputError, match="only 6 photos"):
+        choose_photos(scene.capture, 7)
+    result = reconstruct(scene.capture, RunOptions(use=3, paper=QUICK))
+    assert list(result.reconstruction.photos) == [0, 2, 5]
+    assert len(result.reconstruction.lighting) == 3
+
+
+def test_an_interrupt_keeps_what_was_reached(scene):
+    def stop(report):
+        if report.iteration == 2:
+            raise KeyboardInterrupt
+
+    result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK), stop))
+    assert result.status is Status.INTERRUPTED
+    assert len(result.trace) == 2
+
+
+def test_numbers_that_stop_being_finite_end_the_run(scene, monkeypatch):
+    plain = alternate_module.update_lighting
+
+    def poisoned(problem, state, normals):
+        state = plain(problem, state, normals)
+        if problem.options is QUICK and state.lighting.shape[2] == 9:
+            state.lighting[:] = np.nan
+        return state
+
+    monkeypatch.setattr(alternate_module, "update_lighting", poisoned)
+    result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK)))
+    assert result.status is Status.NOT_FINITE
+    assert len(result.trace) == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"volume": -1.0}, {"iterations": 0}, {"cauchy_scale": 0.0}, {"huber_width": 0.0},
+     {"albedo_smoothness": -1.0}, {"volume": float("nan")}],
+)  # fmt: skip
+def test_impossible_options(changes):
+    with pytest.raises(InvalidInputError, match="--"):
+        PaperOptions(**changes)
+
+
+def test_normals_of_the_result_are_those_of_its_depth(scene):
+    result = reconstruct(scene.capture, RunOptions(paper=QUICK)).reconstruction
+    normals = depth_normals(result.camera, result.depth, result.mask, "forward")
+    assert angles_deg(normals[result.mask], result.normals[result.mask]).max() < 1e-5
