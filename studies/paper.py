@@ -104,7 +104,6 @@ def run_cell(
     return {
         **key,
         **msgspec.structs.asdict(evaluate(result.reconstruction, truth)),
-        "balloon": list(result.start.volumes),
         "energy": result.trace[-1].energy.total,
         "energy_rises": rises,
         "pixels": int(capture.mask.sum()),

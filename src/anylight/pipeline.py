@@ -178,7 +178,7 @@ def _photo_warnings(problem: Problem, capture: Capture) -> list[str]:
 def collect(problem: Problem, state: State, chosen: np.ndarray) -> Reconstruction:
     """Lay the state out on the photos' grid; the largest albedo is one, the rest is light."""
     domain = problem.domain
-    albedo = np.maximum(state.albedo, 0)
+    albedo = np.maximum(state.albedo.astype(float), 0)
     largest = float(albedo.max()) or 1.0
     normals, _ = problem.normals(state.depth)
     return Reconstruction(

@@ -44,7 +44,7 @@ class Domain:
     @cached_property
     def numbers(self) -> Int[np.ndarray, "H W"]:
         """Number of each pixel of the image; −1 outside the mask."""
-        numbers = np.full(self.mask.shape, ABSENT)
+        numbers = np.full(self.mask.shape, ABSENT, np.int32)
         numbers[self.mask] = np.arange(self.size)
         return numbers
 

@@ -56,7 +56,8 @@ class Problem:
 
     def normals(self, depth: Float[np.ndarray, " P"]) -> tuple[np.ndarray, np.ndarray]:
         """Unit normals (3, P) and lengths |ñ| of a depth, by the solver's differences."""
-        unit, length = np.empty((3, self.domain.size)), np.empty(self.domain.size)
+        unit = np.empty((3, self.domain.size), np.float32)
+        length = np.empty(self.domain.size)
         surface.normals(
             self.grid.spread(depth).ravel(),
             self.depth_neighbours,
@@ -108,7 +109,7 @@ def _median(capture: Capture) -> Float[np.ndarray, "C P"]:
     """Median over the photos, a block of pixels at a time."""
     flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
     places = np.flatnonzero(capture.mask)
-    median = np.empty((capture.num_channels, len(places)))
+    median = np.empty((capture.num_channels, len(places)), np.float32)
     for start in range(0, len(places), _BLOCK):
         block = slice(start, start + _BLOCK)
         median[:, block] = np.median(flat[:, places[block], :], axis=0).T

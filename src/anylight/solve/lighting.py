@@ -14,12 +14,16 @@ _RCOND = 1e-8
 def update_lighting(problem: Problem, state: State, normals: Float[np.ndarray, "3 P"]) -> State:
     """Minimise the majorised energy over the light of every photo and channel.
 
-    Harmonics that the normals do not excite (a plane, a constant start) get the least light.
+    Combinations of harmonics that the normals do not excite (a plane, a constant start) keep the
+    light they have.
     """
     gram, source = problem.kernels.lighting_system(problem.view(state, normals))
     num = state.lighting.shape[2]
-    inverse = np.linalg.pinv(gram[:, :, :num, :num], rcond=_RCOND, hermitian=True)
-    return replace(state, lighting=np.einsum("icab,icb->ica", inverse, source[:, :, :num]))
+    gram, source = gram[:, :, :num, :num], source[:, :, :num]
+    lacking = source - np.einsum("icab,icb->ica", gram, state.lighting)
+    inverse = np.linalg.pinv(gram, rcond=_RCOND, hermitian=True)
+    change = np.einsum("icab,icb->ica", inverse, lacking)
+    return replace(state, lighting=state.lighting + change)
 
 
 def raise_order(state: State, num_harmonics: int) -> State:
