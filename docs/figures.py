@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 
 from anylight.io.images import write_image
+from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.environment import captured_energy, irradiance, project
 from anylight.photometry.shading import shading
 from anylight.pictures import (
@@ -20,6 +21,7 @@ from anylight.pictures import (
     shaded_picture,
     shrink,
 )
+from anylight.pipeline import RunOptions, reconstruct
 from anylight.synth.albedos import ALBEDO_NAMES
 from anylight.synth.lights import embedded_lights
 from anylight.synth.options import SynthOptions
@@ -85,28 +87,44 @@ def figure_gallery() -> None:
     write_image(IMAGES / "albedos.png", contact_sheet(albedos, columns=9))
 
 
-def figure_hero() -> None:
-    """Photos of one capture above the shape, depth, normals and albedo behind them."""
-    rendering = render(
-        SynthOptions(shape="bust", albedo="rectcircle", height=480, cast_shadows=True)
-    )
-    capture, truth = rendering.capture, rendering.truth
-    assert truth.normals is not None
-    assert truth.depth is not None
-    assert truth.albedo is not None
-    photos = [radiance_picture(capture.photos[i] / capture.full_scale) for i in (1, 4, 12, 20)]
-    answers = [
-        shaded_picture(truth.normals, truth.mask, truth.camera),
-        depth_picture(truth.depth, truth.mask),
-        normal_picture(truth.normals, truth.mask),
-        albedo_picture(truth.albedo, truth.mask),
+def answer_pictures(scene: Reconstruction) -> list[np.ndarray]:
+    """Shape, depth, normals and albedo of a scene."""
+    assert scene.normals is not None
+    assert scene.depth is not None
+    assert scene.albedo is not None
+    return [
+        shaded_picture(scene.normals, scene.mask, scene.camera),
+        depth_picture(scene.depth, scene.mask),
+        normal_picture(scene.normals, scene.mask),
+        albedo_picture(scene.albedo, scene.mask),
     ]
-    sheet = contact_sheet([shrink(picture, 240) for picture in photos + answers], columns=4)
+
+
+def figure_hero() -> None:
+    """Photos of the demo, what the solver makes of them, and the truth."""
+    rendering = render(SynthOptions(shape="bust", albedo="rectcircle"))
+    capture = rendering.capture
+    result = reconstruct(capture).reconstruction
+    photos = [radiance_picture(capture.photos[i] / capture.full_scale) for i in (1, 4, 12, 20)]
+    pictures = photos + answer_pictures(result) + answer_pictures(rendering.truth)
+    sheet = contact_sheet([shrink(picture, 240) for picture in pictures], columns=4)
     write_image(IMAGES / "hero.png", sheet)
+
+
+def figure_constant() -> None:
+    """The paper's negative example: from a constant depth, from a balloon, and the truth."""
+    rendering = render(SynthOptions(shape="bust", albedo="voronoi", height=320))
+    scenes = [
+        reconstruct(rendering.capture, RunOptions(init=init)).reconstruction
+        for init in ("constant", "balloon")
+    ]
+    rows = [answer_pictures(scene) for scene in (*scenes, rendering.truth)]
+    sheet = contact_sheet([shrink(p, 200) for row in rows for p in row], columns=4)
+    write_image(IMAGES / "constant.png", sheet)
 
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    for make in (figure_sha, figure_gallery, figure_hero):
+    for make in (figure_sha, figure_gallery, figure_hero, figure_constant):
         make()
         print(f"{make.__name__}: done")

@@ -15,6 +15,9 @@ from anylight.metrics import Metrics as Metrics
 from anylight.metrics import evaluate as evaluate
 from anylight.model.capture import Capture as Capture
 from anylight.model.reconstruction import Reconstruction as Reconstruction
+from anylight.pipeline import Result as Result
+from anylight.pipeline import RunOptions as RunOptions
+from anylight.pipeline import reconstruct as reconstruct
 from anylight.synth.options import SynthOptions as SynthOptions
 from anylight.synth.render import Rendering as Rendering
 from anylight.synth.render import render as render
