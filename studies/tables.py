@@ -69,7 +69,10 @@ def study_figure(rows: list[Row], study: str, axis: str, label: str, path: Path)
             label=f"{shape} & {albedo}",
         )
     if axis != "photos":
+        ticks = sorted({row[axis] for row in select(rows, study=study)})
         plot.set_xscale("log")
+        plot.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        plot.minorticks_off()
     plot.set_xlabel(label)
     plot.set_ylabel("mean angular error (degrees)")
     plot.set_ylim(bottom=0)
@@ -90,6 +93,18 @@ def constant_table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def variant_table(rows: list[Row]) -> str:
+    """One number changed at a time."""
+    table = select(rows, study="variant")
+    shapes = values(table, "shape")
+    lines = ["| change | " + " | ".join(f"{s} & white" for s in shapes) + " |"]
+    lines.append("|---|" + "---|" * len(shapes))
+    for name in values(table, "variant"):
+        cells = [select(table, shape=s, variant=name)[0]["mae_fd_deg"] for s in shapes]
+        lines.append(f"| {name} | " + " | ".join(f"{c:.1f}" for c in cells) + " |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Write the page."""
     rows = json.loads((DOCS / "results" / "paper.json").read_text())
@@ -105,6 +120,7 @@ def main() -> None:
     for name, value in {
         "VOLUME_TABLE": volume_table(rows, "mae_fd_deg"),
         "CONSTANT_TABLE": constant_table(rows),
+        "VARIANT_TABLE": variant_table(rows),
         "RUNS": str(len(rows)),
         "RISES": str(rises),
         "SECONDS": f"{np.median(seconds):.1f}",
