@@ -93,12 +93,15 @@ def test_three_photos_and_any_channels(rng, channels):
     finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
 
 
-@pytest.mark.parametrize("volume", [0.0, 0.02, 5.0])
+@pytest.mark.parametrize("volume", [0.0, 0.02, 5.0, 99.0])
 def test_any_volume(scene, volume):
     paper = PaperOptions(iterations=3, first_order_iterations=1, volume=volume)
     result = finite(reconstruct(scene.capture, RunOptions(paper=paper)))
     capped = any("capped" in warning for warning in result.warnings)
     assert capped == (volume > 1)
+    assert not any("too thin" in warning for warning in result.warnings if volume)
+    if volume > 1:
+        assert 0.1 < result.start.volumes[0] < 0.4
 
 
 def test_volume_in_pixels_is_the_mean_height(scene):
@@ -198,19 +201,79 @@ def test_an_interrupt_keeps_what_was_reached(scene):
     assert len(result.trace) == 2
 
 
-def test_numbers_that_stop_being_finite_end_the_run(scene, monkeypatch):
+def test_light_that_is_not_finite_is_not_taken(scene, monkeypatch):
     plain = alternate_module.update_lighting
 
     def poisoned(problem, state, normals):
         state = plain(problem, state, normals)
-        if problem.options is QUICK and state.lighting.shape[2] == 9:
+        if state.lighting.shape[2] == 9:
             state.lighting[:] = np.nan
         return state
 
     monkeypatch.setattr(alternate_module, "update_lighting", poisoned)
     result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK)))
+    assert [report.blocks_rejected for report in result.trace] == [0, 0, 1, 1]
+
+
+def test_algebra_that_fails_ends_the_run_with_what_was_reached(scene, monkeypatch):
+    plain = alternate_module.update_lighting
+
+    def failing(problem, state, normals):
+        if state.lighting.shape[2] == 9:
+            raise np.linalg.LinAlgError
+        return plain(problem, state, normals)
+
+    monkeypatch.setattr(alternate_module, "update_lighting", failing)
+    result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK)))
     assert result.status is Status.NOT_FINITE
     assert len(result.trace) == 2
+    assert any("finite" in warning for warning in result.warnings)
+
+
+def test_an_absurd_pixel_does_not_break_the_run(rng):
+    photos = rng.random((5, 32, 40, 1)).astype(np.float32)
+    photos[2, 7, 9] = 3e38
+    finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+
+
+def test_a_black_photo_and_a_black_channel_are_named(rng):
+    photos = noise(rng, 6)
+    photos[3] = 0
+    photos[..., 1] = 0
+    warnings = finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK))).warnings
+    assert any("photo 3 is black" in warning for warning in warnings)
+    assert any("channel is black" in warning for warning in warnings)
+
+
+def test_few_photos_and_no_volume_are_named(rng):
+    paper = PaperOptions(iterations=2, volume=0.0)
+    warnings = reconstruct(capture_of(noise(rng, 3)), RunOptions(paper=paper)).warnings
+    assert any("3 photos" in warning for warning in warnings)
+    assert any("volume of zero" in warning for warning in warnings)
+
+
+def test_pixel_volumes_of_several_pieces(rng):
+    mask = np.zeros((70, 90), bool)
+    mask[5:50, 5:50] = True
+    mask[10:25, 60:75] = True
+    photos = noise(rng, 6, mask.shape)
+    paper = PaperOptions(iterations=1, volume_px=2.0)
+    volumes = reconstruct(capture_of(photos, mask), RunOptions(paper=paper)).start.volumes
+    assert sorted(volumes) == pytest.approx([2 / 45, 2 / 15], rel=1e-3)
+
+
+def test_a_hemisphere_of_another_size(scene, tmp_path):
+    save_reconstruction(tmp_path / "truth.npz", render(SynthOptions(images=3, height=40)).truth)
+    with pytest.raises(InvalidInputError, match="40×40"):
+        reconstruct(scene.capture, RunOptions(init=f"hemisphere:{tmp_path}", paper=QUICK))
+
+
+def test_energy_never_rises_under_absurd_weights(scene):
+    paper = PaperOptions(iterations=6, first_order_iterations=3, albedo_smoothness=99999.0)
+    totals = []
+    for report in reconstruct(scene.capture, RunOptions(paper=paper)).trace:
+        totals += [report.after_albedo, report.after_lighting, report.energy.total]
+    assert np.all(np.diff(totals) <= 0)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from anylight.initial.start import (
     given_start,
     hemisphere_start,
 )
-from anylight.io.archive import find_truth, load_reconstruction
+from anylight.io.archive import find_result, find_truth, load_reconstruction
 from anylight.io.images import read_image
-from anylight.io.normals import normals_from_image
+from anylight.io.normals import normals_from_image, unit_normals
 from anylight.kernels.cpu import CpuKernels
 from anylight.model.capture import MIN_PHOTOS, Capture
 from anylight.model.options import PaperOptions
@@ -29,6 +29,9 @@ from anylight.model.state import State
 from anylight.solve.alternate import Report, Status, alternate, first_state
 from anylight.threads import use_threads
 
+FEW_PHOTOS = 6
+_GLARE = 100.0
+"""Brighter than this, relative to white, makes no difference to a warning."""
 _VARIES = 0.02
 """Photos whose relative change over the lights stays below this share carry no shape."""
 
@@ -64,6 +67,8 @@ class Result:
     start: Start
     warnings: tuple[str, ...]
     seconds: dict[str, float]
+    threads: int
+    """Threads that were used."""
 
 
 def choose_photos(capture: Capture, use: int | None) -> np.ndarray:
@@ -85,7 +90,7 @@ def reconstruct(
     Ctrl-C ends the iteration and keeps what has been reached.
     """
     options = options or RunOptions()
-    use_threads(options.threads)
+    threads = use_threads(options.threads)
     begin = perf_counter()
     chosen = choose_photos(capture, options.use)
     if len(chosen) < capture.num_photos:
@@ -104,17 +109,16 @@ def reconstruct(
     warnings = (*_photo_warnings(problem, capture), *start.warnings)
     if status is not Status.ITERATION_LIMIT:
         warnings = (*warnings, str(status))
-    return Result(collect(problem, state, chosen), status, tuple(trace), start, warnings, seconds)
+    return Result(
+        collect(problem, state, chosen), status, tuple(trace), start, warnings, seconds, threads
+    )
 
 
 def start_depth(problem: Problem, options: RunOptions) -> Start:
     """Make the start that the options name."""
     camera, domain, init = problem.camera, problem.domain, options.init
     if init == "balloon":
-        volume = options.paper.volume
-        if options.paper.volume_px is not None:
-            volume = options.paper.volume_px / np.sqrt(domain.size)
-        return balloon_start(camera, domain, volume)
+        return balloon_start(camera, domain, options.paper.volume, options.paper.volume_px)
     if init == "constant":
         return constant_start(camera, domain)
     kind, _, path = init.partition(":")
@@ -125,10 +129,12 @@ def start_depth(problem: Problem, options: RunOptions) -> Start:
 
 def _read_start(path: Path) -> np.ndarray:
     if path.suffix.lower() == ".npz" or path.is_dir():
-        given = load_reconstruction(find_truth(path))
-        for field in (given.depth, given.normals):
-            if field is not None:
-                return field
+        earlier = find_result(path)
+        given = load_reconstruction(earlier if earlier.is_file() else find_truth(path))
+        if given.depth is not None:
+            return given.depth
+        if given.normals is not None:
+            return unit_normals(given.normals)
         raise InvalidInputError(f"{path}: holds neither depth nor normals to start from.")
     image = read_image(path)
     if image.shape[2] == 1:
@@ -151,6 +157,8 @@ def _solve(
                 on_report(report)
     except KeyboardInterrupt:
         return state, trace, Status.INTERRUPTED
+    except np.linalg.LinAlgError:
+        return state, trace, Status.NOT_FINITE
     return state, trace, Status.ITERATION_LIMIT
 
 
@@ -159,12 +167,21 @@ def _photo_warnings(problem: Problem, capture: Capture) -> list[str]:
     places = np.flatnonzero(capture.mask)
     places = places[:: max(1, len(places) // 20000)]
     flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
-    sample = flat[:, places] / capture.full_scale / problem.white
+    sample = np.minimum(flat[:, places] / capture.full_scale / problem.white, _GLARE)
     shape = sample - sample.mean(axis=0)
     if np.sqrt((shape**2).mean()) < _VARIES * np.sqrt((sample**2).mean()):
         warnings.append(
             "the light hardly changes between the photos: shape cannot be told from paint; "
             "move the lamp between shots."
+        )
+    brightness = sample.max(axis=(1, 2))
+    for index in np.flatnonzero(brightness < 0.01):
+        warnings.append(f"photo {index} is black on the object; leave it out.")
+    if (sample.max(axis=(0, 1)) < 0.01).any():
+        warnings.append("a channel is black in all photos; it says nothing about the shape.")
+    if capture.num_photos < FEW_PHOTOS:
+        warnings.append(
+            f"{capture.num_photos} photos leave much of the light open; 10 to 25 work best."
         )
     saturated = float((sample * problem.white >= 1).mean())
     if capture.photos.dtype.kind == "u" and saturated > 0.02:

@@ -1,13 +1,18 @@
 import csv
 import json
 import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from anylight.cli.main import main
 from anylight.io.archive import load_reconstruction
+from anylight.io.capture import load_capture, save_capture
 from anylight.io.images import read_image, write_image
+from anylight.model.capture import Capture
 from tests.cli.test_main import fails
 
 FAST = ["--iterations", "4", "--first-order-iterations", "2"]
@@ -120,3 +125,41 @@ def test_integrate_a_normal_map(capture, tmp_path, capsys):
     )
     write_image(tmp_path / "grey.png", np.ones((9, 9, 1), np.uint8))
     fails(capsys, ["integrate", str(tmp_path / "grey.png"), "--out", str(tmp_path / "o")], "three")
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_other_numbers_of_channels_are_written_whole(capture, tmp_path, channels):
+    folder = tmp_path / "few"
+    folder.mkdir()
+    whole = load_capture(capture)
+    photos = np.ascontiguousarray(whole.photos[..., :channels])
+    save_capture(folder, Capture(photos, whole.mask, whole.camera))
+    assert main(["run", str(folder), "--out", str(tmp_path / "out"), *FAST]) == 0
+    suffix = "hdr" if channels == 1 else "exr"
+    assert (tmp_path / "out" / "lights" / f"light_00.{suffix}").exists()
+    assert load_reconstruction(tmp_path / "out" / "result.npz").albedo.shape[2] == channels
+
+
+def test_going_on_from_an_earlier_result(capture, ran, tmp_path):
+    arguments = ["run", str(capture), "--out", str(tmp_path / "o"), "--init", str(ran), *FAST]
+    assert main(arguments) == 0
+    record = json.loads((tmp_path / "o" / "run.json").read_text())
+    assert record["start"]["kind"] == str(ran)
+    assert record["inputs"]["camera"] == "perspective"
+    assert record["threads"] >= 1
+
+
+def test_interrupting_the_solve_keeps_a_result(capture, tmp_path):
+    program = [sys.executable, "-m", "anylight.cli.main", "run", str(capture)]
+    out = tmp_path / "out"
+    run = subprocess.Popen(
+        [*program, "--out", str(out), "--iterations", "9999"], stderr=subprocess.PIPE, text=True
+    )
+    for line in run.stderr:
+        if line.startswith("iteration 3/"):
+            run.send_signal(signal.SIGINT)
+            break
+    rest = run.communicate(timeout=120)[1]
+    assert run.returncode == 130
+    assert "Traceback" not in rest
+    assert json.loads((out / "run.json").read_text())["status"] == "stopped by the user"

@@ -83,9 +83,10 @@ def test_a_disc_is_full_at_its_hemisphere():
     for radius in (40, 80):
         domain = Domain(disc(radius))
         assert not inflate(domain, 0.35).is_capped.any()
-        full = inflate(domain, 0.6)
-        assert full.is_capped.all()
-        assert 0.35 < full.volume[0] < 0.40
+        for much in (0.6, 5.0, 99.0):
+            full = inflate(domain, much)
+            assert full.is_capped.all()
+            assert 0.35 < full.volume[0] < 0.40
 
 
 def test_components_are_inflated_each_on_its_own():

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective, kind_of
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import depth_normals
@@ -99,6 +100,13 @@ def test_normals_beyond_the_rim_are_bent_back(camera, rng):
     # the azimuth stays: both lie in one half plane through the ray
     side = np.cross(normals, towards)
     assert np.allclose((np.cross(bent, towards) * side).sum(1) > 0, True)
+
+
+def test_normals_in_the_wrong_frame_are_refused():
+    mask, _, normals = ellipsoid(CAMERAS[0])
+    domain = Domain(mask)
+    with pytest.raises(InvalidInputError, match="opengl"):
+        integrate_normals(CAMERAS[0], domain, domain.gather(normals) * [1, -1, -1])
 
 
 def test_height_towards_the_camera_leans_outwards():

@@ -16,7 +16,7 @@ from anylight.io.capture import read_mask, read_matrix
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import read_image, write_image
 from anylight.io.mesh import save_depth_mesh
-from anylight.io.normals import normals_from_image
+from anylight.io.normals import normals_from_image, unit_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.pictures import depth_picture, normal_picture, shaded_picture
 
@@ -78,7 +78,7 @@ class Integrate:
             archive = load_reconstruction(self.normals)
             if archive.normals is None:
                 raise InvalidInputError(f"{self.normals}: holds no array 'normals'.")
-            field, given = archive.normals, archive.camera
+            field, given = unit_normals(archive.normals), archive.camera
         else:
             field = normals_from_image(self.normals, read_image(self.normals))
         if self.intrinsics is not None:

@@ -3,6 +3,9 @@
 import csv
 import hashlib
 import platform
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +17,7 @@ import rich.console
 import tyro
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from anylight.geometry.camera import kind_of
 from anylight.io.archive import save_reconstruction
 from anylight.io.capture import load_capture
 from anylight.io.folder import Owned, check_output, staged_folder
@@ -36,7 +40,14 @@ from .progress import say, shown_progress
 
 OWNED = Owned(
     marker="run.json",
-    patterns=("result.npz", "trace.csv", "run.json", "preview/*.png", "lights/*.hdr"),
+    patterns=(
+        "result.npz",
+        "trace.csv",
+        "run.json",
+        "preview/*.png",
+        "lights/*.hdr",
+        "lights/*.exr",
+    ),
 )
 
 
@@ -64,7 +75,7 @@ class Run:
         result = _shown(console, capture, self.options)
         for warning in result.warnings:
             say(console, f"warning: {warning}", style="yellow")
-        with staged_folder(self.out, OWNED) as stage:
+        with _undisturbed(), staged_folder(self.out, OWNED) as stage:
             write_result(stage, result, capture, self.options)
         say(
             console,
@@ -73,6 +84,16 @@ class Run:
         )
         if result.status is Status.INTERRUPTED:
             raise SystemExit(130)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let a finished solve be written even if Ctrl-C is pressed once more."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _shown(console: rich.console.Console, capture: Capture, options: RunOptions) -> Result:
@@ -107,8 +128,9 @@ def write_result(folder: Path, result: Result, capture: Capture, options: RunOpt
     _write_previews(folder / "preview", result.reconstruction)
     (folder / "lights").mkdir()
     assert result.reconstruction.lighting is not None
+    suffix = ".hdr" if capture.num_channels in (1, 3) else ".exr"
     for index, light in enumerate(panorama(result.reconstruction.lighting)):
-        save_environment(folder / "lights" / f"light_{index:02d}.hdr", light)
+        save_environment(folder / "lights" / f"light_{index:02d}{suffix}", light)
     record = msgspec.json.encode(_record(result, capture, options))
     (folder / "run.json").write_bytes(msgspec.json.format(record, indent=2) + b"\n")
 
@@ -118,13 +140,14 @@ def _write_trace(path: Path, trace: tuple[Report, ...]) -> None:
         writer = csv.writer(file)
         writer.writerow(
             ["iteration", "order", "energy", "data", "smoothness", "after_albedo", "after_lighting",
-             "depth_step", "depth_rejected", "albedo_iterations", "depth_iterations", "seconds"]
+             "blocks_rejected", "depth_step", "depth_rejected", "albedo_iterations",
+             "depth_iterations", "seconds"]
         )  # fmt: skip
         for r in trace:
             writer.writerow(
                 [r.iteration, r.order, r.energy.total, r.energy.data, r.energy.smoothness,
-                 r.after_albedo, r.after_lighting, r.depth_step, r.depth_rejected,
-                 r.albedo_iterations, r.depth_iterations, f"{r.seconds:.4f}"]
+                 r.after_albedo, r.after_lighting, r.blocks_rejected, r.depth_step,
+                 r.depth_rejected, r.albedo_iterations, r.depth_iterations, f"{r.seconds:.4f}"]
             )  # fmt: skip
 
 
@@ -157,12 +180,16 @@ def _record(result: Result, capture: Capture, options: RunOptions) -> dict[str, 
         "orders": sorted({report.order for report in result.trace}),
         "energies": [report.energy.total for report in result.trace],
         "depth_steps_rejected": sum(report.depth_rejected for report in result.trace),
+        "blocks_rejected": sum(report.blocks_rejected for report in result.trace),
         "photos": [capture.names[i] if capture.names else str(i) for i in photos],
         "inputs": {
             "photos_sha256": _digest(capture.photos[photos]),
             "mask_sha256": _digest(capture.mask),
             "K": capture.camera.matrix.tolist(),
+            "camera": kind_of(capture.camera),
+            "init_sha256": _file_digest(Path(options.init)),
         },
+        "threads": result.threads,
         "seconds": result.seconds,
         "versions": {
             "python": platform.python_version(),
@@ -172,4 +199,10 @@ def _record(result: Result, capture: Capture, options: RunOptions) -> dict[str, 
 
 
 def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    digest = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
+    digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _file_digest(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None

@@ -24,6 +24,8 @@ _LINEAR_RTOL = 0.03
 _SOFTEST = 15.0
 """A balloon is full when a little more pressure adds this much · P^⅛ times the volume it adds to a
 flat one. A disc reaches that at its hemisphere, at any resolution; no smooth height map goes on."""
+_MORE_THAN_ANY = 0.45
+"""No silhouette holds more than the disc, whose hemisphere is 0.376."""
 _HALVINGS = 6
 
 
@@ -42,17 +44,20 @@ class Balloon:
     """Deviation of the mean curvature from a constant, relative to that constant."""
 
 
-def inflate(domain: Domain, volume: float, rtol: float = 1e-2) -> Balloon:
+def inflate(
+    domain: Domain, volume: float | Float[np.ndarray, " components"], rtol: float = 1e-2
+) -> Balloon:
     """Inflate every component to mean height `volume` · √(its pixel count).
 
     A component too thin to have inner pixels stays flat. Where no smooth height map holds the
     volume, the largest that one holds is taken.
     """
     counts = np.bincount(domain.components, minlength=domain.num_components)
-    wanted = np.full(domain.num_components, float(volume))
+    asked = np.full(domain.num_components, 0.0) + volume
+    wanted = np.minimum(asked, _MORE_THAN_ANY)
     limit = _SOFTEST * counts**0.125
     balloon, softness = _minimise(domain, wanted, rtol)
-    is_capped = softness > limit
+    is_capped = (softness > limit) | ((asked > wanted) & (balloon.volume > 0))
     if not is_capped.any():
         return balloon
     low, high = np.where(is_capped, 0.0, wanted), wanted.copy()

@@ -9,6 +9,7 @@ is one (orthographic: zero).
 import numpy as np
 from jaxtyping import Float
 
+from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera, Orthographic
 from anylight.geometry.differences import central
 from anylight.geometry.domain import Domain
@@ -23,6 +24,7 @@ MAX_SLANT_DEG = 85.0
 _RTOL = 1e-7
 _PIN = 1e-9
 _BLOCK = 65536
+_MOST = 0.5
 
 
 def integrate_slopes(domain: Domain, slopes: Float[np.ndarray, "P 2"]) -> Float[np.ndarray, " P"]:
@@ -67,6 +69,12 @@ def integrate_normals(
     camera: Camera, domain: Domain, normals: Float[np.ndarray, "P 3"]
 ) -> Float[np.ndarray, " P"]:
     """Depth of a field of unit normals, up to one scale (orthographic: shift) per component."""
+    rays = camera.rays(*domain.pixels.T)
+    if ((normals * rays).sum(axis=1) > 0).mean() > _MOST:
+        raise InvalidInputError(
+            "most normals face away from the camera: their frame is not the one stated "
+            '(x right, y up, z to the viewer is "opengl"; x right, y down, z forward is "camera").'
+        )
     slopes = np.empty((domain.size, 2))
     for start in range(0, domain.size, _BLOCK):
         block = slice(start, start + _BLOCK)

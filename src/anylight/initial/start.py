@@ -15,6 +15,8 @@ from anylight.model.reconstruction import Reconstruction
 from .balloon import inflate
 from .integrate import height_normals, integrate_normals
 
+_UNCONVERGED = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -26,9 +28,22 @@ class Start:
     warnings: tuple[str, ...] = ()
 
 
-def balloon_start(camera: Camera, domain: Domain, volume: float) -> Start:
-    """Inflate the silhouette, then bring it to the camera by integrating its normals."""
-    balloon = inflate(domain, volume)
+def balloon_start(
+    camera: Camera, domain: Domain, volume: float, volume_px: float | None = None
+) -> Start:
+    """Inflate the silhouette, then bring it to the camera by integrating its normals.
+
+    Args:
+        camera: where it is seen from.
+        domain: the silhouette.
+        volume: mean height of every component over the square root of its pixel count.
+        volume_px: mean height in pixels instead, the paper's κ.
+    """
+    wanted: float | np.ndarray = volume
+    if volume_px is not None:
+        wanted = volume_px / np.sqrt(np.bincount(domain.components))
+        volume = float(wanted.max())
+    balloon = inflate(domain, wanted)
     depth = integrate_normals(camera, domain, height_normals(domain, balloon.height))
     warnings = []
     if balloon.is_capped.any():
@@ -38,6 +53,13 @@ def balloon_start(camera: Camera, domain: Domain, volume: float) -> Start:
             f"{balloon.is_capped.sum()} of {domain.num_components} component(s) capped, "
             f"the largest at {largest:.3g}."
         )
+    if volume == 0:
+        warnings.append(
+            "a volume of zero starts from a plane, where shape, paint and light cannot be told "
+            "apart; give the balloon some volume."
+        )
+    if balloon.residual > _UNCONVERGED:
+        warnings.append(f"the balloon is {100 * balloon.residual:.0f} % away from its equilibrium.")
     is_flat = balloon.volume <= 0
     if volume > 0 and is_flat.any():
         warnings.append(
@@ -60,11 +82,7 @@ def constant_start(camera: Camera, domain: Domain) -> Start:
 
 def given_start(camera: Camera, domain: Domain, given: DepthMap | NormalMap) -> Start:
     """Start from a depth map, or integrate a normal map."""
-    if given.shape[:2] != domain.mask.shape:
-        raise InvalidInputError(
-            f"the start is {given.shape[1]}×{given.shape[0]} but the photos are "
-            f"{domain.mask.shape[1]}×{domain.mask.shape[0]}."
-        )
+    _check_size(domain, given)
     values = domain.gather(given)
     if not np.isfinite(values).all():
         raise InvalidInputError("the start has holes inside the mask; fill them first.")
@@ -77,10 +95,19 @@ def given_start(camera: Camera, domain: Domain, given: DepthMap | NormalMap) -> 
     return Start(values / values.mean())
 
 
+def _check_size(domain: Domain, given: DepthMap | NormalMap) -> None:
+    if given.shape[:2] != domain.mask.shape:
+        raise InvalidInputError(
+            f"the start is {given.shape[1]}×{given.shape[0]} but the photos are "
+            f"{domain.mask.shape[1]}×{domain.mask.shape[0]}."
+        )
+
+
 def hemisphere_start(camera: Camera, domain: Domain, truth: Reconstruction) -> Start:
     """The paper's supplement: viewing rays meet the smallest ball around the true points."""
     if truth.depth is None or isinstance(camera, Orthographic):
         raise InvalidInputError("the hemisphere start needs a true depth and a perspective camera.")
+    _check_size(domain, truth.depth)
     u, v = domain.pixels.T
     rays = camera.rays(u, v)
     points = rays * domain.gather(truth.depth)[:, None]

@@ -98,8 +98,14 @@ def write_image(path: Path, pixels: Shaped[np.ndarray, "H W C"]) -> None:
 
 
 def save_environment(path: Path, environment: Float[np.ndarray, "Y X C"]) -> None:
-    """Write an environment map as .hdr or .exr; negative light, which neither can mean, is cut."""
-    write_image(path, np.maximum(environment, 0).astype(np.float32))
+    """Write an environment map as .hdr or .exr; negative light, which neither can mean, is cut.
+
+    A .hdr holds three channels: grey is repeated.
+    """
+    light = np.maximum(environment, 0).astype(np.float32)
+    if path.suffix == ".hdr" and light.shape[2] == 1:
+        light = np.repeat(light, 3, axis=2)
+    write_image(path, light)
 
 
 @contextmanager

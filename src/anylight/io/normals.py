@@ -22,6 +22,10 @@ def normals_from_image(path: Path, image: Shaped[np.ndarray, "H W C"]) -> Normal
     is_black = (values == 0).all(axis=-1, keepdims=True)
     if image.dtype.kind == "u":
         values = values / np.iinfo(image.dtype).max * 2 - 1
-    size = np.linalg.norm(values, axis=-1, keepdims=True)
-    unit = values / np.where(is_black | (size == 0), np.nan, size)
-    return unit * _TO_CAMERA
+    return unit_normals(np.where(is_black, np.nan, values)) * _TO_CAMERA
+
+
+def unit_normals(field: NormalMap) -> NormalMap:
+    """Normals of length one; NaN where there is none."""
+    size = np.linalg.norm(field, axis=-1, keepdims=True)
+    return field / np.where(size > 0, size, np.nan)

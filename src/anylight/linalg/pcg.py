@@ -34,7 +34,7 @@ def pcg(
 ) -> Solve:
     """Solve A x = b until |b − A x| ≤ rtol · |b|.
 
-    Stops early, with the best solution so far, when rounding has eaten the curvature p · A p.
+    Stops early, with the last solution, when rounding has eaten the curvature p · A p.
     """
     scalar = source.dtype.type
     x = np.zeros_like(source) if start is None else start.copy()
@@ -58,5 +58,7 @@ def pcg(
             return Solve(x, iteration, error / size)
         z = precondition(r)
         rz, before = stencil.dot(r, z), rz
+        if not rz > 0:
+            break
         stencil.combine(z, scalar(rz / before), p)
     return Solve(x, iteration, error / size)

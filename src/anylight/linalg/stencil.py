@@ -35,8 +35,8 @@ def _row(d, e, s, se, sw, i, x, y):
 
 
 @numba.njit(parallel=True, **_OPTIONS)
-def multiply(d, e, s, se, sw, x, y):
-    """Compute y = A x; return x · y in float64."""
+def _multiply(d, e, s, se, sw, x, y):
+    """Compute y = A x; return x · y of every row."""
     height, width = x.shape
     partial = np.zeros(height)
     for i in numba.prange(1, height - 1):
@@ -46,7 +46,7 @@ def multiply(d, e, s, se, sw, x, y):
         for k in range(width - 2):
             total += yi[k] * xi[k]
         partial[i] = total
-    return partial.sum()
+    return partial
 
 
 @numba.njit(parallel=True, **_OPTIONS)
@@ -117,8 +117,8 @@ def prolong(coarse, inside, x):
 
 
 @numba.njit(parallel=True, **_OPTIONS)
-def dot(a, b):
-    """Inner product, in float64, summed row by row."""
+def _dot(a, b):
+    """Inner product of every row."""
     partial = np.zeros(a.shape[0])
     for i in numba.prange(a.shape[0]):
         ai, bi = a[i], b[i]
@@ -126,12 +126,12 @@ def dot(a, b):
         for k in range(a.shape[1]):
             total += ai[k] * bi[k]
         partial[i] = total
-    return partial.sum()
+    return partial
 
 
 @numba.njit(parallel=True, **_OPTIONS)
-def advance(alpha, p, ap, x, r):
-    """Advance x += α p and r −= α A p; return r · r."""
+def _advance(alpha, p, ap, x, r):
+    """Advance x += α p and r −= α A p; return r · r of every row."""
     partial = np.zeros(x.shape[0])
     for i in numba.prange(x.shape[0]):
         xi, ri, pi, ai = x[i], r[i], p[i], ap[i]
@@ -142,7 +142,7 @@ def advance(alpha, p, ap, x, r):
             ri[k] -= alpha * ai[k]
             total += ri[k] * ri[k]
         partial[i] = total
-    return partial.sum()
+    return partial
 
 
 @numba.njit(parallel=True, **_OPTIONS)
@@ -193,3 +193,21 @@ def coarsen_rows(d, e, s, se, sw, coarse):
             coarse[2, i, j] = q * d[c + 1, j] + h * (s[c, j] + s[c + 1, j])
             coarse[3, i, j] = q * e[c + 1, j] + h * (se[c, j] + se[c + 1, j])
             coarse[4, i, j] = q * e[c + 1, j - 1] + h * (sw[c, j] + sw[c + 1, j])
+
+
+# Sums over rows are taken outside the parallel loops, so that they do not depend on threads.
+
+
+def multiply(d, e, s, se, sw, x, y) -> float:
+    """Compute y = A x; return x · y in float64."""
+    return float(_multiply(d, e, s, se, sw, x, y).sum())
+
+
+def dot(a, b) -> float:
+    """Inner product in float64."""
+    return float(_dot(a, b).sum())
+
+
+def advance(alpha, p, ap, x, r) -> float:
+    """Advance x += α p and r −= α A p; return r · r in float64."""
+    return float(_advance(alpha, p, ap, x, r).sum())

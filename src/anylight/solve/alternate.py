@@ -38,6 +38,8 @@ class Report:
     """Total energy after the albedo update."""
     after_lighting: float
     """Total energy after the lighting update."""
+    blocks_rejected: int
+    """Albedo and lighting updates that would have raised the energy."""
     depth_step: float
     depth_rejected: int
     albedo_iterations: int
@@ -57,18 +59,20 @@ def alternate(problem: Problem, state: State) -> Iterator[tuple[State, Report]]:
     """Update albedo, light and depth in turn; yield after every round.
 
     Weights are refreshed before each block, θ before each round. The true energy never rises: the
-    first two blocks minimise a majoriser of it, the third backtracks on it.
+    first two blocks minimise a majoriser of it, the third backtracks on it, and a block that
+    rounding (or a solve cut short) made worse is not taken.
     """
     options = problem.options
+    reached = energy(problem, state)
     for iteration in range(1, options.iterations + 1):
         start = perf_counter()
         order = 1 if iteration <= options.first_order_iterations else 2
         state = raise_order(state, num_harmonics(order))
         normals, length = problem.normals(state.depth)
-        state, albedo_iterations = update_albedo(problem, state, normals)
-        after_albedo = energy(problem, state, normals)
-        state = update_lighting(problem, state, normals)
-        after_lighting = energy(problem, state, normals)
+        trial, albedo_iterations = update_albedo(problem, state, normals)
+        state, after_albedo, kept_albedo = _better(problem, state, reached, trial, normals)
+        trial = update_lighting(problem, state, normals)
+        state, after_lighting, kept_light = _better(problem, state, after_albedo, trial, normals)
         state, effort = update_depth(problem, state, normals, length, after_lighting.data)
         reached = Energy(effort.data_energy, after_lighting.smoothness)
         yield (
@@ -79,6 +83,7 @@ def alternate(problem: Problem, state: State) -> Iterator[tuple[State, Report]]:
                 energy=reached,
                 after_albedo=after_albedo.total,
                 after_lighting=after_lighting.total,
+                blocks_rejected=kept_albedo + kept_light,
                 depth_step=effort.step,
                 depth_rejected=effort.rejected,
                 albedo_iterations=albedo_iterations,
@@ -86,3 +91,17 @@ def alternate(problem: Problem, state: State) -> Iterator[tuple[State, Report]]:
                 seconds=perf_counter() - start,
             ),
         )
+
+
+def _better(
+    problem: Problem,
+    before: State,
+    least: Energy,
+    after: State,
+    normals: Float[np.ndarray, "3 P"],
+) -> tuple[State, Energy, bool]:
+    """Take a step unless it raises the energy; also whether it was refused."""
+    value = energy(problem, after, normals)
+    if value.total <= least.total:
+        return after, value, False
+    return before, least, True
