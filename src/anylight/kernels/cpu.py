@@ -31,15 +31,15 @@ cauchy_weight = numba.njit(inline="always", **_OPTIONS)(pixel.cauchy_weight)
 def _energy(photos, scale, n, rho, a, inverse_square):
     """Σ log(1 + r²/λ²): one logarithm per pixel and 32 observations, of their product."""
     tiles, num, size = photos.shape
-    channels = rho.shape[1]
+    channels = rho.shape[0]
     one = np.float32(1)
     total = np.zeros(tiles)
     for t in numba.prange(tiles):
         log = np.zeros(TILE)
         product = np.ones(TILE)
-        x, y, z = n[t, 0], n[t, 1], n[t, 2]
+        x, y, z = n[0, t], n[1, t], n[2, t]
         for k in range(num):
-            r_c, stored = rho[t, k % channels], photos[t, k]
+            r_c, stored = rho[k % channels, t], photos[t, k]
             for p in range(size):
                 r = r_c[p] * shade(a, k, x[p], y[p], z[p]) - scale * np.float32(stored[p])
                 product[p] *= one + r * r * inverse_square
@@ -55,12 +55,12 @@ def _energy(photos, scale, n, rho, a, inverse_square):
 @numba.njit(**_PASS)
 def _albedo(photos, scale, n, rho, a, inverse_square, diagonal, source):
     tiles, num, size = photos.shape
-    channels = rho.shape[1]
+    channels = rho.shape[0]
     one = np.float32(1)
     for t in numba.prange(tiles):
-        x, y, z = n[t, 0], n[t, 1], n[t, 2]
+        x, y, z = n[0, t], n[1, t], n[2, t]
         for c in range(channels):
-            r_c, sums = rho[t, c], np.zeros((2, TILE), np.float32)
+            r_c, sums = rho[c, t], np.zeros((2, TILE), np.float32)
             for k in range(c, num, channels):
                 stored = photos[t, k]
                 for p in range(size):
@@ -70,20 +70,20 @@ def _albedo(photos, scale, n, rho, a, inverse_square, diagonal, source):
                     w = s * cauchy_weight(r, inverse_square, one)
                     sums[0, p] += w * s
                     sums[1, p] += w * value
-            diagonal[t, c] = sums[0]
-            source[t, c] = sums[1]
+            diagonal[c, t] = sums[0]
+            source[c, t] = sums[1]
 
 
 @numba.njit(**_PASS)
 def _depth(photos, scale, n, rho, a, inverse_square, blocks, source):
     tiles, num, size = photos.shape
-    channels = rho.shape[1]
+    channels = rho.shape[0]
     one, half = np.float32(1), np.float32(0.5)
     for t in numba.prange(tiles):
         sums = np.zeros((9, TILE), np.float32)
-        x, y, z = n[t, 0], n[t, 1], n[t, 2]
+        x, y, z = n[0, t], n[1, t], n[2, t]
         for k in range(num):
-            r_c, stored = rho[t, k % channels], photos[t, k]
+            r_c, stored = rho[k % channels, t], photos[t, k]
             a0, a1, a2, a3 = a[k, 0], a[k, 1], a[k, 2], a[k, 3]
             a4, a5, a6, a7, a8 = a[k, 4], a[k, 5], a[k, 6], a[k, 7], a[k, 8]
             for p in range(size):
@@ -104,9 +104,9 @@ def _depth(photos, scale, n, rho, a, inverse_square, blocks, source):
                 sums[7, p] += wr * gy
                 sums[8, p] += wr * gz
         for k in range(6):
-            blocks[t, k] = sums[k]
+            blocks[k, t] = sums[k]
         for k in range(3):
-            source[t, k] = sums[6 + k]
+            source[k, t] = sums[6 + k]
 
 
 @numba.njit(inline="always", **_OPTIONS)
@@ -153,14 +153,14 @@ def _moments(photos, scale, n, rho, a, inverse_square, exponents):
     Products of harmonics of order two are polynomials of degree four: 25 moments replace 45.
     """
     tiles, num, size = photos.shape
-    channels = rho.shape[1]
+    channels = rho.shape[0]
     one = np.float32(1)
     moments = np.zeros((_CHUNKS, num + 1, 35))
     for chunk in numba.prange(_CHUNKS):
         table = np.zeros((25, TILE), np.float32)
         weights = np.zeros((4, TILE), np.float32)
         for t in range(chunk * tiles // _CHUNKS, (chunk + 1) * tiles // _CHUNKS):
-            x, y, z = n[t, 0], n[t, 1], n[t, 2]
+            x, y, z = n[0, t], n[1, t], n[2, t]
             for m in range(25):
                 row = table[m]
                 for p in range(size):
@@ -178,7 +178,7 @@ def _moments(photos, scale, n, rho, a, inverse_square, exponents):
                 for side in range(2):
                     o = k + side
                     if o < num:
-                        r_c, stored = rho[t, o % channels], photos[t, o]
+                        r_c, stored = rho[o % channels, t], photos[t, o]
                         square, mixed = weights[side], weights[2 + side]
                         for p in range(size):
                             value = scale * np.float32(stored[p])
@@ -234,7 +234,7 @@ class CpuKernels:
     def albedo_system(self, view: View) -> AlbedoSystem:
         """Σ w s², Σ w s I over photos."""
         tiles = len(view.photos.tiles)
-        diagonal = np.empty((tiles, view.albedo.shape[0], TILE), np.float32)
+        diagonal = np.empty((view.albedo.shape[0], tiles, TILE), np.float32)
         source = np.empty_like(diagonal)
         _albedo(*self._arguments(view), diagonal, source)
         size = view.photos.num_pixels
@@ -253,8 +253,8 @@ class CpuKernels:
     def depth_system(self, view: View) -> DepthSystem:
         """Σ w ρ² g gᵀ, Σ w ρ r g over photos and channels."""
         tiles = len(view.photos.tiles)
-        blocks = np.empty((tiles, 6, TILE), np.float32)
-        source = np.empty((tiles, 3, TILE), np.float32)
+        blocks = np.empty((6, tiles, TILE), np.float32)
+        source = np.empty((3, tiles, TILE), np.float32)
         _depth(*self._arguments(view), blocks, source)
         size = view.photos.num_pixels
         return DepthSystem(_untile(blocks, size), _untile(source, size))
@@ -272,14 +272,15 @@ class CpuKernels:
 
 
 def _tile(values: np.ndarray) -> np.ndarray:
-    """(A, P) to (tiles, A, TILE) in float32."""
+    """(A, P) to (A, tiles, TILE) in float32, zero past the last pixel."""
     size = values.shape[1]
     tiles = -(-size // TILE)
-    padded = np.zeros((values.shape[0], tiles * TILE), np.float32)
+    padded = np.empty((values.shape[0], tiles * TILE), np.float32)
     padded[:, :size] = values
-    return np.ascontiguousarray(np.moveaxis(padded.reshape(-1, tiles, TILE), 0, 1))
+    padded[:, size:] = 0
+    return padded.reshape(-1, tiles, TILE)
 
 
 def _untile(values: np.ndarray, size: int) -> np.ndarray:
-    """(tiles, A, TILE) to (A, P)."""
-    return np.ascontiguousarray(np.moveaxis(values, 1, 0)).reshape(values.shape[1], -1)[:, :size]
+    """(A, tiles, TILE) to (A, P)."""
+    return values.reshape(values.shape[0], -1)[:, :size]
