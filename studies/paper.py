@@ -134,20 +134,26 @@ def with_start(work: Path, capture: Capture, shape: str, volume: float) -> Path:
     return path
 
 
+def run_volumes(study: Study, cells: Cells, shape: str, albedo: str) -> None:
+    """One set at every volume."""
+    for volume in VOLUMES:
+        key: dict[str, object] = {"study": "volume", "shape": shape, "albedo": albedo}
+        key["volume"] = volume
+        if cells.has(**key):
+            continue
+        capture, truth = capture_of(study, shape, albedo)
+        start = with_start(study.work, capture, shape, volume)
+        options = RunOptions(use=20, init=str(start), paper=PaperOptions(volume=volume))
+        cells.add(run_cell(capture, truth, key, options))
+
+
 def main(study: Study) -> None:
     """Run every missing cell."""
     study.work.mkdir(parents=True, exist_ok=True)
     cells = Cells(RESULTS)
     for shape in SHAPES:
         for albedo in ALBEDOS:
-            for volume in VOLUMES:
-                key = {"study": "volume", "shape": shape, "albedo": albedo, "volume": volume}
-                if cells.has(**key):
-                    continue
-                capture, truth = capture_of(study, shape, albedo)
-                start = with_start(study.work, capture, shape, volume)
-                options = RunOptions(use=20, init=str(start), paper=PaperOptions(volume=volume))
-                cells.add(run_cell(capture, truth, key, options))
+            run_volumes(study, cells, shape, albedo)
     for shape, albedo in PAIRS:
         volume = best_volume(cells.rows, shape)
         studies = [("smoothness", mu, 20) for mu in SMOOTHNESSES]
@@ -161,14 +167,7 @@ def main(study: Study) -> None:
             paper = PaperOptions(volume=volume, albedo_smoothness=mu)
             options = RunOptions(use=num, init=str(start), paper=paper)
             cells.add({**run_cell(capture, truth, key, options), "volume": volume})
-        for volume in VOLUMES:
-            key = {"study": "volume", "shape": shape, "albedo": albedo, "volume": volume}
-            if cells.has(**key):
-                continue
-            capture, truth = capture_of(study, shape, albedo)
-            start = with_start(study.work, capture, shape, volume)
-            options = RunOptions(use=20, init=str(start), paper=PaperOptions(volume=volume))
-            cells.add(run_cell(capture, truth, key, options))
+        run_volumes(study, cells, shape, albedo)
         key = {"study": "constant", "shape": shape, "albedo": albedo}
         if not cells.has(**key):
             capture, truth = capture_of(study, shape, albedo)

@@ -207,9 +207,3 @@ def collect(problem: Problem, state: State, chosen: np.ndarray) -> Reconstructio
         lighting=state.lighting * largest * problem.white,
         photos=chosen,
     )
-
-
-def with_volume(options: RunOptions, volume: float) -> RunOptions:
-    """The same options with another balloon."""
-    paper = msgspec.structs.replace(options.paper, volume=volume, volume_px=None)
-    return msgspec.structs.replace(options, paper=paper)

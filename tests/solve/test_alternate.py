@@ -16,7 +16,7 @@ from anylight.model.options import PaperOptions
 from anylight.model.problem import build_problem
 from anylight.model.state import State
 from anylight.photometry.shading import intensity
-from anylight.pipeline import RunOptions, reconstruct, with_volume
+from anylight.pipeline import RunOptions, reconstruct
 from anylight.solve.albedo import update_albedo
 from anylight.solve.alternate import Status, alternate, first_state
 from anylight.solve.depth import update_depth
@@ -161,7 +161,7 @@ QUICK = RunOptions(paper=PaperOptions(iterations=6, first_order_iterations=3, vo
 
 
 def test_a_run_improves_on_its_balloon(scene):
-    result = reconstruct(scene.capture, with_volume(RunOptions(), 0.12))
+    result = reconstruct(scene.capture, RunOptions(paper=PaperOptions(volume=0.12)))
     mask = scene.truth.mask
     problem = build_problem(scene.capture, PaperOptions(), CpuKernels())
     start, _ = problem.normals(result.start.depth)

@@ -19,12 +19,6 @@ class Grid:
     mask: Mask
 
     @cached_property
-    def corner(self) -> tuple[int, int]:
-        """First row and column of the bounding box."""
-        rows, columns = np.nonzero(self.mask.any(axis=1))[0], np.nonzero(self.mask.any(axis=0))[0]
-        return int(rows[0]), int(columns[0])
-
-    @cached_property
     def inside(self) -> Bool[np.ndarray, "h w"]:
         """The mask on the padded grid."""
         rows, columns = np.nonzero(self.mask.any(axis=1))[0], np.nonzero(self.mask.any(axis=0))[0]
