@@ -114,7 +114,6 @@ def main() -> None:
         rows, "smoothness", "smoothness", "albedo smoothness per photo", images / "paper_mu.png"
     )
     study_figure(rows, "photos", "photos", "number of photos", images / "paper_photos.png")
-    seconds = [row["seconds"] for row in rows]
     rises = sum(row["energy_rises"] for row in rows)
     text = (DOCS / "paper.template.md").read_text()
     for name, value in {
@@ -123,7 +122,6 @@ def main() -> None:
         "VARIANT_TABLE": variant_table(rows),
         "RUNS": str(len(rows)),
         "RISES": str(rises),
-        "SECONDS": f"{np.median(seconds):.1f}",
     }.items():
         text = text.replace("{{" + name + "}}", value)
     (DOCS / "paper.md").write_text(text)
