@@ -13,11 +13,9 @@ from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.environment import captured_energy, irradiance, project
 from anylight.photometry.shading import shading
 from anylight.pictures import (
-    albedo_picture,
     contact_sheet,
-    depth_picture,
-    normal_picture,
     radiance_picture,
+    scene_pictures,
     shaded_picture,
     shrink,
 )
@@ -89,15 +87,7 @@ def figure_gallery() -> None:
 
 def answer_pictures(scene: Reconstruction) -> list[np.ndarray]:
     """Shape, depth, normals and albedo of a scene."""
-    assert scene.normals is not None
-    assert scene.depth is not None
-    assert scene.albedo is not None
-    return [
-        shaded_picture(scene.normals, scene.mask, scene.camera),
-        depth_picture(scene.depth, scene.mask),
-        normal_picture(scene.normals, scene.mask),
-        albedo_picture(scene.albedo, scene.mask),
-    ]
+    return list(scene_pictures(scene).values())
 
 
 def figure_hero() -> None:

@@ -6,6 +6,7 @@ from jaxtyping import Float, UInt8
 from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap
 from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
+from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.transfer import linear_to_srgb
 
 Picture = UInt8[np.ndarray, "H W 3"]
@@ -55,6 +56,20 @@ def shaded_picture(normals: NormalMap, mask: Mask, camera: Camera | None = None)
         rays = camera.rays(u, v).reshape(*mask.shape, 3)
         fill = np.clip(-(normals * rays).sum(-1) / np.linalg.norm(rays, axis=-1), 0, 1)
     return _on_background(np.repeat((0.75 * shade + 0.2 * fill)[..., None], 3, axis=2), mask)
+
+
+def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
+    """What a scene knows, each as a picture: shaded, depth, normals, albedo."""
+    pictures = {}
+    if scene.normals is not None:
+        pictures["shaded"] = shaded_picture(scene.normals, scene.mask, scene.camera)
+    if scene.depth is not None:
+        pictures["depth"] = depth_picture(scene.depth, scene.mask)
+    if scene.normals is not None:
+        pictures["normals"] = normal_picture(scene.normals, scene.mask)
+    if scene.albedo is not None:
+        pictures["albedo"] = albedo_picture(scene.albedo, scene.mask)
+    return pictures
 
 
 def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Sheet:

@@ -18,7 +18,7 @@ from anylight.io.images import read_image, write_image
 from anylight.io.mesh import save_depth_mesh
 from anylight.io.normals import normals_from_image, unit_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
-from anylight.pictures import depth_picture, normal_picture, shaded_picture
+from anylight.pictures import scene_pictures
 
 from .progress import say
 
@@ -66,9 +66,8 @@ class Integrate:
             write_image(stage / "depth.exr", depth[..., None].astype(np.float32))
             save_depth_mesh(stage / "mesh.ply", camera, depth)
             (stage / "preview").mkdir()
-            write_image(stage / "preview" / "depth.png", depth_picture(depth, mask))
-            write_image(stage / "preview" / "normals.png", normal_picture(field, mask))
-            write_image(stage / "preview" / "shaded.png", shaded_picture(field, mask, camera))
+            for name, picture in scene_pictures(scene).items():
+                write_image(stage / "preview" / f"{name}.png", picture)
         pieces = "" if domain.num_components == 1 else f" in {domain.num_components} pieces"
         say(console, f"integrated {domain.size} normals{pieces}: {self.out}")
 

@@ -25,14 +25,7 @@ from anylight.io.images import save_environment, write_image
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.environment import panorama
-from anylight.pictures import (
-    albedo_picture,
-    contact_sheet,
-    depth_picture,
-    normal_picture,
-    radiance_picture,
-    shaded_picture,
-)
+from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
 from anylight.pipeline import Result, RunOptions, reconstruct
 from anylight.solve.alternate import Report, Status
 
@@ -152,14 +145,9 @@ def _write_trace(path: Path, trace: tuple[Report, ...]) -> None:
 
 
 def _write_previews(folder: Path, scene: Reconstruction) -> None:
-    assert scene.depth is not None
-    assert scene.normals is not None
-    assert scene.albedo is not None
+    for name, picture in scene_pictures(scene).items():
+        write_image(folder / f"{name}.png", picture)
     assert scene.lighting is not None
-    write_image(folder / "depth.png", depth_picture(scene.depth, scene.mask))
-    write_image(folder / "normals.png", normal_picture(scene.normals, scene.mask))
-    write_image(folder / "albedo.png", albedo_picture(scene.albedo, scene.mask))
-    write_image(folder / "shaded.png", shaded_picture(scene.normals, scene.mask, scene.camera))
     lights = [
         radiance_picture(np.maximum(light, 0), max(float(np.quantile(light, 0.98)), 1e-12))
         for light in panorama(scene.lighting)

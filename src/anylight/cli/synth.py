@@ -10,15 +10,7 @@ from anylight.io.archive import save_reconstruction
 from anylight.io.capture import save_capture
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
-from anylight.pictures import (
-    albedo_picture,
-    contact_sheet,
-    depth_picture,
-    normal_picture,
-    radiance_picture,
-    shaded_picture,
-    shrink,
-)
+from anylight.pictures import contact_sheet, radiance_picture, scene_pictures, shrink
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import Rendering, render
 
@@ -72,14 +64,5 @@ def _photo_sheet(rendering: Rendering) -> np.ndarray:
 
 
 def _truth_sheet(rendering: Rendering) -> np.ndarray:
-    truth = rendering.truth
-    assert truth.depth is not None
-    assert truth.normals is not None
-    assert truth.albedo is not None
-    pictures = [
-        shaded_picture(truth.normals, truth.mask, truth.camera),
-        depth_picture(truth.depth, truth.mask),
-        normal_picture(truth.normals, truth.mask),
-        albedo_picture(truth.albedo, truth.mask),
-    ]
+    pictures = scene_pictures(rendering.truth).values()
     return contact_sheet([shrink(picture, 2 * _THUMBNAIL) for picture in pictures], columns=4)
