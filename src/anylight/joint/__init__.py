@@ -1,0 +1,1 @@
+"""The default method: shape and light found together, albedo eliminated."""
