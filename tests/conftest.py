@@ -3,7 +3,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anylight.threads import quiet_algebra
+
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread_for_matrix_products():
+    """Workers side by side must not fight over the cores."""
+    with quiet_algebra():
+        yield
 
 
 @pytest.fixture
