@@ -52,7 +52,10 @@ def _centred(domain: Domain, values: Float[np.ndarray, " P"]) -> Float[np.ndarra
 
 
 def clamp_slant(
-    camera: Camera, pixels: Float[np.ndarray, "P 2"], normals: Float[np.ndarray, "P 3"]
+    camera: Camera,
+    pixels: Float[np.ndarray, "P 2"],
+    normals: Float[np.ndarray, "P 3"],
+    most_deg: float = MAX_SLANT_DEG,
 ) -> Float[np.ndarray, "P 3"]:
     """Turn normals that are nearly perpendicular to their ray, or behind it, towards the camera."""
     rays = camera.rays(*pixels.T)
@@ -60,7 +63,7 @@ def clamp_slant(
     cosine = (normals * towards).sum(axis=1, keepdims=True)
     across = normals - cosine * towards
     size = np.linalg.norm(across, axis=1, keepdims=True)
-    limit = np.deg2rad(MAX_SLANT_DEG)
+    limit = np.deg2rad(most_deg)
     bent = np.cos(limit) * towards + np.sin(limit) * across / np.maximum(size, 1e-12)
     return np.where(cosine < np.cos(limit), bent, normals)
 

@@ -1,17 +1,17 @@
 """What may be asked of the solver: one declaration for API, command line and saved record."""
 
+from typing import Literal
+
 import msgspec
 
 from anylight.errors import InvalidInputError
+
+MIN_EIGENPHOTOS = 4
 
 
 class PaperOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The published method's numbers (docs/parity.md)."""
 
-    volume: float = 0.15
-    """Balloon: mean height over the square root of the pixel count (disc's hemisphere: 0.376)."""
-    volume_px: float | None = None
-    """Balloon: mean height in pixels, the paper's κ; overrides --volume."""
     iterations: int = 20
     """Rounds of albedo, light and depth."""
     first_order_iterations: int = 8
@@ -25,11 +25,6 @@ class PaperOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         checks = {
-            "--volume": (0 <= self.volume < 100, "must be between 0 and 100"),
-            "--volume-px": (
-                self.volume_px is None or 0 <= self.volume_px < 1e6,
-                "must not be negative",
-            ),
             "--iterations": (1 <= self.iterations <= 10000, "must be between 1 and 10000"),
             "--first-order-iterations": (self.first_order_iterations >= 0, "must not be negative"),
             "--cauchy-scale": (0 < self.cauchy_scale < 1e6, "must be positive"),
@@ -42,3 +37,20 @@ class PaperOptions(msgspec.Struct, frozen=True, kw_only=True):
         for name, (is_good, rule) in checks.items():
             if not is_good:
                 raise InvalidInputError(f"{name} {rule}.")
+
+
+class JointOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The default method's numbers (docs/method.md)."""
+
+    order: Literal[2, 4, 6] = 6
+    """Highest order of the harmonics; few photos lower it."""
+    eigenphotos: int = 12
+    """Combinations of the photos to work on, per channel."""
+    refine_iterations: int = 5
+    """Newton steps at every resolution after the start's."""
+
+    def __post_init__(self) -> None:
+        if not MIN_EIGENPHOTOS <= self.eigenphotos <= 100:
+            raise InvalidInputError(f"--eigenphotos must be between {MIN_EIGENPHOTOS} and 100.")
+        if not 1 <= self.refine_iterations <= 1000:
+            raise InvalidInputError("--refine-iterations must be between 1 and 1000.")

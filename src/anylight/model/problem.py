@@ -83,9 +83,7 @@ class Problem:
 def build_problem(capture: Capture, options: PaperOptions, kernels: Kernels) -> Problem:
     """Take the masked pixels, find white and the median, and lay the photos out for streaming."""
     domain = capture.domain()
-    stored_white = _quantile(capture)
-    if not stored_white > 0:
-        raise InvalidInputError("the photos are black inside the mask: check mask and exposure.")
+    stored_white = white_level(capture)
     grid = Grid(capture.mask)
     photos = (photo[capture.mask].T for photo in capture.photos)
     return Problem(
@@ -116,11 +114,21 @@ def _median(capture: Capture) -> Float[np.ndarray, "C P"]:
     return median
 
 
-def _quantile(capture: Capture) -> float:
-    """99 % quantile of all samples on the object; integers are counted, not sorted."""
+def white_level(capture: Capture) -> float:
+    """Stored value that becomes one: the 99 % quantile of all samples on the object."""
     dtype = capture.photos.dtype
-    if dtype.kind != "u":
-        return float(np.quantile(capture.photos[:, capture.mask, :], WHITE_QUANTILE))
+    if dtype.kind == "u":
+        white = _counted_quantile(capture)
+    else:
+        white = float(np.quantile(capture.photos[:, capture.mask, :], WHITE_QUANTILE))
+    if not white > 0:
+        raise InvalidInputError("the photos are black inside the mask: check mask and exposure.")
+    return white
+
+
+def _counted_quantile(capture: Capture) -> float:
+    """Quantile of integers by counting, without sorting."""
+    dtype = capture.photos.dtype
     counts = np.zeros(np.iinfo(dtype).max + 1, np.int64)
     for photo in capture.photos:
         counts += np.bincount(photo[capture.mask].ravel(), minlength=len(counts))

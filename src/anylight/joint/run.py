@@ -1,0 +1,131 @@
+"""From a capture to its explanation by the default method."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from anylight.geometry.camera import Orthographic
+from anylight.model.capture import Capture
+from anylight.model.options import JointOptions
+from anylight.photometry.harmonics import order_of
+
+from .confidence import confidence, spread_deg
+from .depth import depth_of, step_heights
+from .eigenphotos import averaged, compress
+from .gauge import GaugeKnowledge
+from .integrate import robust_surface
+from .level import Level, Surface
+from .local import Facing, face
+from .newton import NewtonReport
+from .paint_gauge import without_shading
+from .polish import paint, unpacked
+from .schedule import VOLUMES, Attempt, Course, orders_for, solve
+
+_SPANS = 0.5
+"""Facets whose weight falls below this span a depth step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Shape, albedo and light of the masked pixels, and how sure they are."""
+
+    depth: Float[np.ndarray, " P"]
+    normals: Float[np.ndarray, "3 P"]
+    albedo: Float[np.ndarray, "C P"]
+    lighting: Float[np.ndarray, "M C K"]
+    confidence: Float[np.ndarray, " P"]
+    spans_step: Bool[np.ndarray, " P"]
+    """Pixels whose facet spans a depth step."""
+    course: Course
+    knowledge: GaugeKnowledge
+    noise: float
+    bad_share: float
+    """Share of the samples that are saturated or black."""
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All starts."""
+        return self.course.attempts
+
+
+def explain(
+    capture: Capture,
+    white: float,
+    options: JointOptions,
+    *,
+    volume: float | None = None,
+    start: Float[np.ndarray, " P"] | None = None,
+    tell: Callable[[NewtonReport, float], None] | None = None,
+) -> Explanation:
+    """Find shape, albedo and light.
+
+    Args:
+        capture: the photos.
+        white: stored value that becomes one.
+        options: what may be asked.
+        volume: start from this balloon only.
+        start: start from this depth instead.
+        tell: told about every step and the share of the work done.
+    """
+    photos = averaged(compress(capture, white, options.eigenphotos), capture.domain())
+    level = Level(
+        mask=np.array(capture.mask),
+        camera=capture.camera,
+        photos=photos.values,
+        num_channels=capture.num_channels,
+        cover=np.maximum(photos.good, 1e-3).astype(np.float32),
+    )
+    orders = tuple(o for o in orders_for(capture.num_photos) if o <= options.order)
+    course = solve(
+        level,
+        orders,
+        volumes=VOLUMES if volume is None else (volume,),
+        given=None if start is None else corner_surface(level, start),
+        refine_iterations=options.refine_iterations,
+        tell=tell,
+    )
+    facing = face(level, course.state.light)
+    _, held = robust_surface(level, facing.p, facing.q, course.state.surface)
+    spans = held < _SPANS
+    height = step_heights(capture.camera, level.domain, facing.fit.unit)
+    order = order_of(len(course.state.light))
+    albedo = without_shading(
+        level.domain, facing.fit.albedo.T.astype(float), facing.fit.unit, ~spans, order
+    )
+    painting = paint(
+        capture,
+        white,
+        facing.fit.unit,
+        albedo,
+        unpacked(course.state.light, photos.basis),
+        order,
+    )
+    return Explanation(
+        depth=depth_of(capture.camera, level.domain, height),
+        normals=facing.fit.unit,
+        albedo=painting.albedo,
+        lighting=painting.lighting,
+        confidence=_confidence(level, facing),
+        spans_step=spans,
+        course=course,
+        knowledge=course.knowledge,
+        noise=painting.noise,
+        bad_share=photos.bad_share,
+    )
+
+
+def _confidence(level: Level, facing: Facing) -> Float[np.ndarray, " P"]:
+    return confidence(spread_deg(level, facing))
+
+
+def corner_surface(level: Level, depth: Float[np.ndarray, " P"]) -> Surface:
+    """Heights of the corners from a depth of the pixels: the mean of the pixels that meet there."""
+    height = depth if isinstance(level.camera, Orthographic) else np.log(depth)
+    total, count = np.zeros((2, level.grid.shape[0] * level.grid.shape[1]))
+    width = level.grid.shape[1]
+    for step in (0, 1, width, width + 1):
+        total += np.bincount(level.here + step, height, len(total))
+        count += np.bincount(level.here + step, minlength=len(total))
+    return level.centred((total / np.maximum(count, 1)).reshape(level.grid.shape))

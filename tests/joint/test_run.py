@@ -1,0 +1,200 @@
+"""The default method as a whole, on scenes whose answer is known."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anylight.cli.main import main
+from anylight.geometry.camera import Orthographic, Perspective
+from anylight.io.archive import load_reconstruction, save_reconstruction
+from anylight.joint.schedule import VOLUMES
+from anylight.metrics import angles_deg, evaluate
+from anylight.model.capture import Capture
+from anylight.model.options import JointOptions
+from anylight.pipeline import RunOptions, reconstruct
+from anylight.solve.alternate import Status
+from anylight.synth.options import SynthOptions
+from anylight.synth.render import render
+
+SIZE = 128
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return render(SynthOptions(shape="bust", albedo="voronoi", height=SIZE))
+
+
+@pytest.fixture(scope="module")
+def result(scene):
+    return reconstruct(scene.capture)
+
+
+def finite(result):
+    scene = result.reconstruction
+    for field in (scene.depth, scene.normals, scene.albedo, scene.confidence):
+        assert np.isfinite(field[scene.mask]).all()
+        assert np.isnan(field[~scene.mask]).all()
+    assert np.isfinite(scene.lighting).all()
+    assert np.allclose(np.linalg.norm(scene.normals[scene.mask], axis=-1), 1)
+    return result
+
+
+def test_shape_albedo_and_light_are_recovered(scene, result):
+    metrics = evaluate(finite(result).reconstruction, scene.truth)
+    assert result.status is Status.FINISHED
+    assert metrics.mae_deg < 2.5
+    assert metrics.mae_fd_deg < 6
+    assert metrics.albedo_rmse < 0.06
+    assert metrics.depth_rmse < 0.05
+
+
+def test_it_beats_the_published_method_at_its_best_volume(scene, result):
+    ours = evaluate(result.reconstruction, scene.truth).mae_deg
+    options = [RunOptions(preset="paper", volume=v) for v in (0.08, 0.15, 0.25)]
+    best = min(
+        evaluate(reconstruct(scene.capture, o).reconstruction, scene.truth).mae_deg for o in options
+    )
+    assert ours < best / 2
+
+
+def test_confidence_orders_the_errors():
+    large = render(SynthOptions(shape="bust", albedo="voronoi", height=200))
+    found = reconstruct(large.capture).reconstruction
+    mask = large.truth.mask
+    error = angles_deg(found.normals[mask], large.truth.normals[mask])
+    order = np.argsort(found.confidence[mask])
+    quintiles = [part.mean() for part in np.array_split(error[order], 5)]
+    assert np.all(np.diff(quintiles) < 0)
+
+
+@pytest.mark.slow
+def test_the_volume_of_the_start_is_forgotten(scene):
+    errors = [
+        evaluate(
+            reconstruct(scene.capture, RunOptions(volume=v)).reconstruction, scene.truth
+        ).mae_deg
+        for v in (0.05, 0.2)
+    ]
+    assert abs(errors[0] - errors[1]) < 1
+
+
+@pytest.mark.slow
+def test_started_at_the_truth_it_stays_there(scene, result, tmp_path):
+    save_reconstruction(tmp_path / "truth.npz", scene.truth)
+    options = RunOptions(init=str(tmp_path / "truth.npz"))
+    there = reconstruct(scene.capture, options)
+    a, b = (evaluate(r.reconstruction, scene.truth).mae_deg for r in (there, result))
+    assert a < 2.5
+    assert abs(a - b) < 1.5
+
+
+def test_the_record_lists_orders_starts_and_energies(tmp_path):
+    capture, out = tmp_path / "bust", tmp_path / "out"
+    assert main(["synth", "--height", "64", "--out", str(capture)]) == 0
+    assert main(["run", str(capture), "--out", str(out)]) == 0
+    record = json.loads((out / "run.json").read_text())
+    assert record["preset"] == "default"
+    assert record["orders"] == [1, 2, 4, 6]
+    assert {start["volume"] for start in record["starts"]} == set(VOLUMES) | {-record["volume"]}
+    assert all(start["energy"] > 0 for start in record["starts"])
+    assert record["chosen"] in {start["name"] for start in record["starts"]}
+    assert {"tilt_u_deg", "tilt_v_deg", "relief_deg", "sentence"} <= set(record["gauge"])
+    assert len(record["energies"]) > 20
+    scene = load_reconstruction(out / "result.npz")
+    assert scene.lighting.shape == (25, 3, 31)
+    assert 0 < np.nanmin(scene.confidence) <= np.nanmax(scene.confidence) <= 1
+
+
+def test_three_photos_fall_back_and_say_so(scene):
+    found = reconstruct(scene.capture, RunOptions(use=3))
+    assert found.preset == "paper"
+    assert "published one" in found.warnings[0]
+
+
+@pytest.mark.parametrize(("num", "top"), [(4, 2), (6, 4), (8, 6)])
+def test_few_photos_lower_the_order(num, top):
+    small = render(SynthOptions(shape="bust", height=56, images=num))
+    found = finite(reconstruct(small.capture))
+    assert max(report.order for report in found.trace) == top
+    assert any("order" in warning for warning in found.warnings) == (top < 6)
+
+
+def test_one_channel_and_a_given_volume():
+    small = render(SynthOptions(shape="vase", height=56, images=9))
+    grey = Capture(small.capture.photos[..., :1], small.capture.mask, small.capture.camera)
+    found = finite(reconstruct(grey, RunOptions(volume=0.1)))
+    assert found.findings["volume"] == 0.1
+    assert {start["volume"] for start in found.findings["starts"]} == {0.1, -0.1}
+
+
+def test_parallel_rays_are_named():
+    small = render(SynthOptions(shape="sphere", height=64, images=10, orthographic=True))
+    assert isinstance(small.capture.camera, Orthographic)
+    found = finite(reconstruct(small.capture))
+    assert any("parallel rays" in warning for warning in found.warnings)
+    error = evaluate(found.reconstruction, small.truth).mae_deg
+    assert error < 15
+
+
+def test_separate_pieces_are_named():
+    small = render(SynthOptions(shape="bust", height=64, images=8))
+    mask = np.array(small.capture.mask)
+    mask[:, 30:33] = False
+    found = finite(reconstruct(Capture(small.capture.photos, mask, small.capture.camera)))
+    assert any("separate pieces" in warning for warning in found.warnings)
+    depth = found.reconstruction.depth
+    assert np.nanmean(depth[:, :30]) == pytest.approx(1, abs=0.02)
+
+
+def test_light_that_does_not_vary_is_named(scene):
+    photos = np.repeat(scene.capture.photos[:1], 6, axis=0)
+    found = finite(reconstruct(Capture(photos, scene.capture.mask, scene.capture.camera)))
+    assert any("light hardly changes" in warning for warning in found.warnings)
+
+
+def test_a_plane_is_named(rng):
+    paint = rng.random((40, 50, 3)) * 0.5 + 0.2
+    light = rng.random((8, 1, 1, 3)) + 0.5
+    photos = np.round(20000 * paint * light).astype(np.uint16)
+    camera = Perspective((70.0, 70.0), (24.5, 19.5))
+    found = finite(reconstruct(Capture(photos, np.ones((40, 50), bool), camera)))
+    assert found.warnings
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_tiny_masks(rng, size):
+    mask = np.zeros((32, 40), bool)
+    mask[10, 10 : 10 + size] = True
+    photos = rng.integers(1000, 60000, (6, 32, 40, 3)).astype(np.uint16)
+    finite(reconstruct(Capture(photos, mask, Perspective((60.0, 60.0), (19.5, 15.5)))))
+
+
+def test_an_interrupt_keeps_what_was_reached(scene):
+    calls = []
+
+    def stop(report, _share):
+        calls.append(report)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+
+    found = finite(reconstruct(scene.capture, None, stop))
+    assert found.status is Status.INTERRUPTED
+    assert any("stopped" in warning for warning in found.warnings)
+
+
+def test_saturated_photos_do_not_bend_the_shape(scene, result):
+    photos = np.minimum(scene.capture.photos.astype(int) * 3 // 2, 65535).astype(np.uint16)
+    bright = replace(scene.capture, photos=photos)
+    share = (photos[:, scene.capture.mask] == 65535).mean()
+    assert share > 0.003
+    found = reconstruct(bright)
+    a, b = (evaluate(r.reconstruction, scene.truth).mae_deg for r in (found, result))
+    assert a < b + 1.5
+
+
+def test_impossible_options():
+    for changes in ({"eigenphotos": 2}, {"refine_iterations": 0}):
+        with pytest.raises(Exception, match="--"):
+            JointOptions(**changes)

@@ -1,0 +1,88 @@
+"""The Gauss-Newton step against the energy it linearises."""
+
+import numpy as np
+import pytest
+
+from anylight.joint.fit import evaluate, first_light, raised
+from anylight.joint.gauge import modes, open_prior, strain
+from anylight.joint.newton import Effort, Listener, assess, newton
+from anylight.joint.schedule import balloon_surface
+from anylight.joint.system import Damping, System
+from tests.joint.scenes import rendered_level
+
+
+@pytest.fixture(scope="module")
+def state():
+    level, _ = rendered_level(images=8)
+    surface = balloon_surface(level, 0.1)
+    light = raised(first_light(level, surface, 2), 4)
+    return level, assess(level, surface, light, open_prior())
+
+
+def system_of(level, found, prior):
+    weights = np.ones(level.size, np.float32)
+    return System(
+        level, found.surface, found.light, found.fit, weights, prior, modes(level, found.surface)
+    )
+
+
+def test_the_gradient_is_the_derivative_of_the_energy(state, rng):
+    level, found = state
+    prior = 50 * np.eye(3)
+    system = system_of(level, found, prior)
+    step = rng.standard_normal(found.surface.shape) * level.grid.inside
+    turn = rng.standard_normal(found.light.shape)
+
+    def energy(amount, along_surface, along_light):
+        fit = evaluate(
+            level, found.surface + amount * along_surface, found.light + amount * along_light
+        )
+        strained = strain(level, fit.unit)
+        return fit.misfit.sum() + strained @ prior @ strained
+
+    for surface, light, size in ((step, 0 * turn, 1e-4), (0 * step, turn, 1e-3)):
+        numeric = (energy(size, surface, light) - energy(-size, surface, light)) / (2 * size)
+        exact = 2 * ((system.surface_gradient * surface).sum())
+        exact += 2 * (system.light_gradient * light).sum()
+        assert exact == pytest.approx(numeric, rel=0.02)
+
+
+def test_the_product_is_symmetric_and_positive(state, rng):
+    level, found = state
+    system = system_of(level, found, open_prior())
+    system.damp(Damping(1e-4, 1e-5))
+    a, b = (
+        (
+            rng.standard_normal(found.surface.shape) * level.grid.inside,
+            rng.standard_normal(found.light.shape),
+        )
+        for _ in range(2)
+    )
+    ma, mb = system.multiply(*a), system.multiply(*b)
+
+    def dot(x, y):
+        return (x[0] * y[0]).sum() + (x[1] * y[1]).sum()
+
+    assert dot(a, mb) == pytest.approx(dot(b, ma), rel=1e-4)
+    assert dot(a, ma) > 0
+
+
+def test_conjugate_gradients_solve_the_system(state):
+    level, found = state
+    system = system_of(level, found, open_prior())
+    system.damp(Damping(1e-3, 1e-4))
+    step = system.solve(1e-5, 400)
+    left, right = system.multiply(step.surface, step.light)
+    lack = left + system.surface_gradient
+    assert np.linalg.norm(lack) < 1e-2 * np.linalg.norm(system.surface_gradient)
+    lack = right + system.light_gradient
+    assert np.linalg.norm(lack) < 1e-2 * np.linalg.norm(system.light_gradient)
+
+
+def test_no_accepted_step_raises_the_energy(state):
+    level, found = state
+    reports = []
+    listener = Listener(reports.append, 0, "test")
+    newton(level, found.surface, found.light, 4, open_prior(), Effort(8), listener)
+    assert len(reports) >= 4
+    assert reports[-1].energy < 0.5 * reports[0].energy
