@@ -105,7 +105,7 @@ def figure_constant() -> None:
     """The paper's negative example: from a constant depth, from a balloon, and the truth."""
     rendering = render(SynthOptions(shape="bust", albedo="voronoi", height=320))
     scenes = [
-        reconstruct(rendering.capture, RunOptions(init=init)).reconstruction
+        reconstruct(rendering.capture, RunOptions(preset="paper", init=init)).reconstruction
         for init in ("constant", "balloon")
     ]
     rows = [answer_pictures(scene) for scene in (*scenes, rendering.truth)]

@@ -1,13 +1,12 @@
 """Measure the published method: error against volume, smoothness and number of photos.
 
-    python studies/paper.py --meshes DIR --lights DIR --work DIR
+    python -m studies.paper --meshes DIR --lights DIR --work DIR
 
 renders what is needed (protocol depth, forward differences, 480 pixels high, 25 photos of which 20
 are used), runs `--preset paper` on it and appends every number to docs/results/paper.json. Cells
 that are there already are not run again. `make tables` makes docs/paper.md and its figures from it.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +14,7 @@ from time import perf_counter
 import msgspec
 import numpy as np
 import tyro
+from studies.cells import Cells
 
 from anylight.cli.main import main as anylight_main
 from anylight.initial.start import Start, balloon_start
@@ -25,6 +25,7 @@ from anylight.model.capture import Capture
 from anylight.model.options import PaperOptions
 from anylight.model.reconstruction import Reconstruction
 from anylight.pipeline import RunOptions, reconstruct
+from anylight.solve.alternate import Report
 
 SHAPES = ("armadillo", "lucy", "tennyson", "gargoyle")
 ALBEDOS = ("white", "voronoi", "bars", "natural")
@@ -65,23 +66,6 @@ class Study:
     """Height of the photos."""
 
 
-class Cells:
-    """All numbers so far, on disk after every run."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows = json.loads(path.read_text()) if path.exists() else []
-
-    def has(self, **key: object) -> bool:
-        """Whether a cell is there."""
-        return any(all(row.get(k) == v for k, v in key.items()) for row in self.rows)
-
-    def add(self, row: dict[str, object]) -> None:
-        """Keep a cell."""
-        self.rows.append(row)
-        self.path.write_text("[\n" + ",\n".join(json.dumps(r) for r in self.rows) + "\n]\n")
-
-
 def capture_of(study: Study, shape: str, albedo: str) -> tuple[Capture, Reconstruction]:
     """Render a capture unless it is there."""
     folder = study.work / f"{shape}_{albedo}_{study.height}"
@@ -107,14 +91,15 @@ def run_cell(
     begin = perf_counter()
     result = reconstruct(capture, options)
     seconds = perf_counter() - begin
-    energies = [e for r in result.trace for e in (r.after_albedo, r.after_lighting, r.energy.total)]
+    trace = [report for report in result.trace if isinstance(report, Report)]
+    energies = [e for r in trace for e in (r.after_albedo, r.after_lighting, r.energy.total)]
     rises = int((np.diff(energies) > 1e-6 * energies[0]).sum())
     if keep is not None:
         save_reconstruction(keep, result.reconstruction)
     return {
         **key,
         **msgspec.structs.asdict(evaluate(result.reconstruction, truth)),
-        "energy": result.trace[-1].energy.total,
+        "energy": trace[-1].energy.total,
         "energy_rises": rises,
         "pixels": int(capture.mask.sum()),
         "seconds": round(seconds, 2),
@@ -143,7 +128,7 @@ def run_volumes(study: Study, cells: Cells, shape: str, albedo: str) -> None:
             continue
         capture, truth = capture_of(study, shape, albedo)
         start = with_start(study.work, capture, shape, volume)
-        options = RunOptions(use=20, init=str(start), paper=PaperOptions(volume=volume))
+        options = RunOptions(preset="paper", use=20, init=str(start), volume=volume)
         cells.add(run_cell(capture, truth, key, options))
 
 
@@ -164,14 +149,16 @@ def main(study: Study) -> None:
                 continue
             capture, truth = capture_of(study, shape, albedo)
             start = with_start(study.work, capture, shape, volume)
-            paper = PaperOptions(volume=volume, albedo_smoothness=mu)
-            options = RunOptions(use=num, init=str(start), paper=paper)
+            paper = PaperOptions(albedo_smoothness=mu)
+            options = RunOptions(
+                preset="paper", use=num, init=str(start), volume=volume, paper=paper
+            )
             cells.add({**run_cell(capture, truth, key, options), "volume": volume})
         run_volumes(study, cells, shape, albedo)
         key = {"study": "constant", "shape": shape, "albedo": albedo}
         if not cells.has(**key):
             capture, truth = capture_of(study, shape, albedo)
-            options = RunOptions(use=20, init="constant")
+            options = RunOptions(preset="paper", use=20, init="constant")
             cells.add(run_cell(capture, truth, key, options))
     run_variants(study, cells)
 
@@ -187,8 +174,10 @@ def run_variants(study: Study, cells: Cells) -> None:
                 continue
             capture, truth = capture_of(study, shape, "white")
             start = with_start(study.work, capture, shape, volume)
-            paper = msgspec.convert({"volume": volume, **changes}, PaperOptions)
-            options = RunOptions(use=20, init=str(start), paper=paper)
+            paper = msgspec.convert(changes, PaperOptions)
+            options = RunOptions(
+                preset="paper", use=20, init=str(start), volume=volume, paper=paper
+            )
             cells.add({**run_cell(capture, truth, key, options), "volume": volume})
 
 

@@ -151,7 +151,7 @@ def passes() -> None:
 
 def solves() -> None:
     """The whole solve at 250k and 1M pixels, and the balloon."""
-    options = RunOptions(paper=PaperOptions(volume=0.12))
+    options = RunOptions(preset="paper", volume=0.12)
     times = {}
     for pixels in (250_000, 1_000_000):
         capture = scene(pixels)
@@ -168,7 +168,8 @@ def solves() -> None:
 
 def memory() -> None:
     """Peak memory of a solve at 1M pixels with 16-bit photos."""
-    reconstruct(scene(1_000_000), RunOptions(paper=PaperOptions(volume=0.12, iterations=10)))
+    options = RunOptions(preset="paper", volume=0.12, paper=PaperOptions(iterations=10))
+    reconstruct(scene(1_000_000), options)
     # not getrusage: a child inherits its parent's peak there
     status = Path("/proc/self/status").read_text()
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1e6  # type: ignore[index]

@@ -48,24 +48,24 @@ def scene():
 
 def test_black_photos_are_refused(rng):
     with pytest.raises(InvalidInputError, match="black"):
-        reconstruct(capture_of(np.zeros_like(noise(rng))), RunOptions(paper=QUICK))
+        reconstruct(capture_of(np.zeros_like(noise(rng))), RunOptions(preset="paper", paper=QUICK))
 
 
 def test_light_that_does_not_change_is_named(rng):
     photos = np.repeat(noise(rng, 1), 5, axis=0)
-    result = finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    result = finite(reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK)))
     assert any("light hardly changes" in warning for warning in result.warnings)
 
 
 def test_equal_pixels(rng):
     photos = np.full_like(noise(rng), 20000)
-    finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    finite(reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK)))
 
 
 def test_saturated_photos_are_named(rng):
     photos = noise(rng)
     photos[:, :, :20] = 65535
-    result = finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    result = finite(reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK)))
     assert any("saturated" in warning for warning in result.warnings)
 
 
@@ -73,7 +73,9 @@ def test_saturated_photos_are_named(rng):
 def test_tiny_masks(rng, size):
     mask = np.zeros((32, 40), bool)
     mask[10, 10 : 10 + size] = True
-    result = finite(reconstruct(capture_of(noise(rng), mask), RunOptions(paper=QUICK)))
+    result = finite(
+        reconstruct(capture_of(noise(rng), mask), RunOptions(preset="paper", paper=QUICK))
+    )
     assert any("too thin" in warning for warning in result.warnings)
 
 
@@ -82,7 +84,9 @@ def test_forty_pieces(rng):
     for row in range(5):
         for column in range(8):
             mask[6 * row + 1 : 6 * row + 5, 5 * column : 5 * column + 4] = True
-    result = finite(reconstruct(capture_of(noise(rng), mask), RunOptions(paper=QUICK)))
+    result = finite(
+        reconstruct(capture_of(noise(rng), mask), RunOptions(preset="paper", paper=QUICK))
+    )
     assert len(result.start.volumes) == 40
     assert any("40 separate pieces" in warning for warning in result.warnings)
 
@@ -90,13 +94,14 @@ def test_forty_pieces(rng):
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_three_photos_and_any_channels(rng, channels):
     photos = noise(rng, 3, channels=channels)
-    finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    finite(reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK)))
 
 
 @pytest.mark.parametrize("volume", [0.0, 0.02, 5.0, 99.0])
 def test_any_volume(scene, volume):
-    paper = PaperOptions(iterations=3, first_order_iterations=1, volume=volume)
-    result = finite(reconstruct(scene.capture, RunOptions(paper=paper)))
+    paper = PaperOptions(iterations=3, first_order_iterations=1)
+    options = RunOptions(preset="paper", volume=volume, paper=paper)
+    result = finite(reconstruct(scene.capture, options))
     capped = any("capped" in warning for warning in result.warnings)
     assert capped == (volume > 1)
     assert not any("too thin" in warning for warning in result.warnings if volume)
@@ -105,18 +110,21 @@ def test_any_volume(scene, volume):
 
 
 def test_volume_in_pixels_is_the_mean_height(scene):
-    paper = PaperOptions(iterations=1, first_order_iterations=1, volume_px=4.0)
-    result = reconstruct(scene.capture, RunOptions(paper=paper))
+    paper = PaperOptions(iterations=1, first_order_iterations=1)
+    options = RunOptions(preset="paper", volume_px=4.0, paper=paper)
+    result = reconstruct(scene.capture, options)
     assert result.start.volumes[0] == pytest.approx(4 / np.sqrt(scene.capture.mask.sum()), rel=1e-3)
 
 
 def test_a_parallel_camera(rng):
     camera = Orthographic((19.5, 15.5))
-    finite(reconstruct(capture_of(noise(rng), camera=camera), RunOptions(paper=QUICK)))
+    finite(
+        reconstruct(capture_of(noise(rng), camera=camera), RunOptions(preset="paper", paper=QUICK))
+    )
 
 
 def test_the_constant_start_does_not_crash(scene):
-    finite(reconstruct(scene.capture, RunOptions(init="constant", paper=QUICK)))
+    finite(reconstruct(scene.capture, RunOptions(preset="paper", init="constant", paper=QUICK)))
 
 
 def test_starting_from_the_truth(scene, tmp_path):
@@ -124,7 +132,9 @@ def test_starting_from_the_truth(scene, tmp_path):
     paper = PaperOptions(iterations=1, first_order_iterations=0)
     mask = scene.truth.mask
     for init in (str(tmp_path), str(tmp_path / "truth.npz")):
-        result = finite(reconstruct(scene.capture, RunOptions(init=init, paper=paper)))
+        result = finite(
+            reconstruct(scene.capture, RunOptions(preset="paper", init=init, paper=paper))
+        )
         depth = result.start.depth
         exact = scene.truth.depth[mask]
         assert np.allclose(depth, exact / exact.mean())
@@ -136,8 +146,12 @@ def test_starting_from_images(scene, tmp_path):
     normals = np.nan_to_num(scene.truth.normals * [1, -1, -1], nan=0.0).astype(np.float32)
     write_image(tmp_path / "depth.exr", depth[..., None])
     write_image(tmp_path / "normals.exr", normals)
-    a = reconstruct(scene.capture, RunOptions(init=str(tmp_path / "depth.exr"), paper=QUICK))
-    b = reconstruct(scene.capture, RunOptions(init=str(tmp_path / "normals.exr"), paper=QUICK))
+    a = reconstruct(
+        scene.capture, RunOptions(preset="paper", init=str(tmp_path / "depth.exr"), paper=QUICK)
+    )
+    b = reconstruct(
+        scene.capture, RunOptions(preset="paper", init=str(tmp_path / "normals.exr"), paper=QUICK)
+    )
     exact = scene.truth.depth[mask]
     assert np.allclose(a.start.depth, exact / exact.mean(), rtol=1e-5)
     assert np.abs(b.start.depth * exact.mean() / exact - 1).max() < 0.1
@@ -146,7 +160,9 @@ def test_starting_from_images(scene, tmp_path):
 def test_the_hemisphere_start_lies_on_one_sphere(scene, tmp_path):
     save_reconstruction(tmp_path / "truth.npz", scene.truth)
     paper = PaperOptions(iterations=1, first_order_iterations=1)
-    result = reconstruct(scene.capture, RunOptions(init=f"hemisphere:{tmp_path}", paper=paper))
+    result = reconstruct(
+        scene.capture, RunOptions(preset="paper", init=f"hemisphere:{tmp_path}", paper=paper)
+    )
     pixels = scene.capture.domain().pixels
     points = scene.capture.camera.points(*pixels.T, result.start.depth)
     system = np.column_stack([2 * points, np.ones(len(points))])
@@ -172,13 +188,15 @@ def test_the_smallest_ball(rng):
 )
 def test_starts_that_are_not_there(scene, init, word):
     with pytest.raises(InvalidInputError, match=word):
-        reconstruct(scene.capture, RunOptions(init=init, paper=QUICK))
+        reconstruct(scene.capture, RunOptions(preset="paper", init=init, paper=QUICK))
 
 
 def test_a_start_of_another_size(scene, tmp_path):
     write_image(tmp_path / "depth.exr", np.ones((5, 5, 1), np.float32))
     with pytest.raises(InvalidInputError, match="5×5"):
-        reconstruct(scene.capture, RunOptions(init=str(tmp_path / "depth.exr"), paper=QUICK))
+        reconstruct(
+            scene.capture, RunOptions(preset="paper", init=str(tmp_path / "depth.exr"), paper=QUICK)
+        )
 
 
 def test_photos_are_taken_evenly(scene):
@@ -186,17 +204,17 @@ def test_photos_are_taken_evenly(scene):
     assert list(choose_photos(scene.capture, 3)) == [0, 2, 5]
     with pytest.raises(InvalidInputError, match="only 6 photos"):
         choose_photos(scene.capture, 7)
-    result = reconstruct(scene.capture, RunOptions(use=3, paper=QUICK))
+    result = reconstruct(scene.capture, RunOptions(preset="paper", use=3, paper=QUICK))
     assert list(result.reconstruction.photos) == [0, 2, 5]
     assert len(result.reconstruction.lighting) == 3
 
 
 def test_an_interrupt_keeps_what_was_reached(scene):
-    def stop(report):
+    def stop(report, _share):
         if report.iteration == 2:
             raise KeyboardInterrupt
 
-    result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK), stop))
+    result = finite(reconstruct(scene.capture, RunOptions(preset="paper", paper=QUICK), stop))
     assert result.status is Status.INTERRUPTED
     assert len(result.trace) == 2
 
@@ -211,7 +229,7 @@ def test_light_that_is_not_finite_is_not_taken(scene, monkeypatch):
         return state
 
     monkeypatch.setattr(alternate_module, "update_lighting", poisoned)
-    result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK)))
+    result = finite(reconstruct(scene.capture, RunOptions(preset="paper", paper=QUICK)))
     assert [report.blocks_rejected for report in result.trace] == [0, 0, 1, 1]
 
 
@@ -224,7 +242,7 @@ def test_algebra_that_fails_ends_the_run_with_what_was_reached(scene, monkeypatc
         return plain(problem, state, normals)
 
     monkeypatch.setattr(alternate_module, "update_lighting", failing)
-    result = finite(reconstruct(scene.capture, RunOptions(paper=QUICK)))
+    result = finite(reconstruct(scene.capture, RunOptions(preset="paper", paper=QUICK)))
     assert result.status is Status.NOT_FINITE
     assert len(result.trace) == 2
     assert any("finite" in warning for warning in result.warnings)
@@ -233,21 +251,23 @@ def test_algebra_that_fails_ends_the_run_with_what_was_reached(scene, monkeypatc
 def test_an_absurd_pixel_does_not_break_the_run(rng):
     photos = rng.random((5, 32, 40, 1)).astype(np.float32)
     photos[2, 7, 9] = 3e38
-    finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK)))
+    finite(reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK)))
 
 
 def test_a_black_photo_and_a_black_channel_are_named(rng):
     photos = noise(rng, 6)
     photos[3] = 0
     photos[..., 1] = 0
-    warnings = finite(reconstruct(capture_of(photos), RunOptions(paper=QUICK))).warnings
+    warnings = finite(
+        reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK))
+    ).warnings
     assert any("photo 3 is black" in warning for warning in warnings)
     assert any("channel is black" in warning for warning in warnings)
 
 
 def test_few_photos_and_no_volume_are_named(rng):
-    paper = PaperOptions(iterations=2, volume=0.0)
-    warnings = reconstruct(capture_of(noise(rng, 3)), RunOptions(paper=paper)).warnings
+    options = RunOptions(preset="paper", volume=0.0, paper=PaperOptions(iterations=2))
+    warnings = reconstruct(capture_of(noise(rng, 3)), options).warnings
     assert any("3 photos" in warning for warning in warnings)
     assert any("volume of zero" in warning for warning in warnings)
 
@@ -257,36 +277,45 @@ def test_pixel_volumes_of_several_pieces(rng):
     mask[5:50, 5:50] = True
     mask[10:25, 60:75] = True
     photos = noise(rng, 6, mask.shape)
-    paper = PaperOptions(iterations=1, volume_px=2.0)
-    volumes = reconstruct(capture_of(photos, mask), RunOptions(paper=paper)).start.volumes
+    options = RunOptions(preset="paper", volume_px=2.0, paper=PaperOptions(iterations=1))
+    volumes = reconstruct(capture_of(photos, mask), options).start.volumes
     assert sorted(volumes) == pytest.approx([2 / 45, 2 / 15], rel=1e-3)
 
 
 def test_a_hemisphere_of_another_size(scene, tmp_path):
     save_reconstruction(tmp_path / "truth.npz", render(SynthOptions(images=3, height=40)).truth)
     with pytest.raises(InvalidInputError, match="40×40"):
-        reconstruct(scene.capture, RunOptions(init=f"hemisphere:{tmp_path}", paper=QUICK))
+        reconstruct(
+            scene.capture, RunOptions(preset="paper", init=f"hemisphere:{tmp_path}", paper=QUICK)
+        )
 
 
 def test_energy_never_rises_under_absurd_weights(scene):
     paper = PaperOptions(iterations=6, first_order_iterations=3, albedo_smoothness=99999.0)
     totals = []
-    for report in reconstruct(scene.capture, RunOptions(paper=paper)).trace:
+    for report in reconstruct(scene.capture, RunOptions(preset="paper", paper=paper)).trace:
         totals += [report.after_albedo, report.after_lighting, report.energy.total]
     assert np.all(np.diff(totals) <= 0)
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"volume": -1.0}, {"iterations": 0}, {"cauchy_scale": 0.0}, {"huber_width": 0.0},
-     {"albedo_smoothness": -1.0}, {"volume": float("nan")}],
-)  # fmt: skip
-def test_impossible_options(changes):
+    [{"iterations": 0}, {"cauchy_scale": 0.0}, {"huber_width": 0.0}, {"albedo_smoothness": -1.0}],
+)
+def test_impossible_numbers_of_the_paper(changes):
     with pytest.raises(InvalidInputError, match="--"):
         PaperOptions(**changes)
 
 
+@pytest.mark.parametrize(
+    "changes", [{"volume": -1.0}, {"volume": float("nan")}, {"volume_px": -2.0}, {"threads": 0}]
+)
+def test_impossible_options(changes):
+    with pytest.raises(InvalidInputError, match="--"):
+        RunOptions(**changes)
+
+
 def test_normals_of_the_result_are_those_of_its_depth(scene):
-    result = reconstruct(scene.capture, RunOptions(paper=QUICK)).reconstruction
+    result = reconstruct(scene.capture, RunOptions(preset="paper", paper=QUICK)).reconstruction
     normals = depth_normals(result.camera, result.depth, result.mask, "forward")
     assert angles_deg(normals[result.mask], result.normals[result.mask]).max() < 1e-5

@@ -1,15 +1,17 @@
-"""From a capture to a reconstruction: start, alternate, collect."""
+"""From a capture to a reconstruction, by the default method or the published one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Camera
+from anylight.geometry.domain import Domain
 from anylight.initial.start import (
     Start,
     balloon_start,
@@ -20,16 +22,22 @@ from anylight.initial.start import (
 from anylight.io.archive import find_result, find_truth, load_reconstruction
 from anylight.io.images import read_image
 from anylight.io.normals import normals_from_image, unit_normals
+from anylight.joint.findings import findings, scene_warnings
+from anylight.joint.newton import NewtonReport
+from anylight.joint.run import explain
 from anylight.kernels.cpu import CpuKernels
 from anylight.model.capture import MIN_PHOTOS, Capture
-from anylight.model.options import PaperOptions
-from anylight.model.problem import Problem, build_problem
+from anylight.model.options import JointOptions, PaperOptions
+from anylight.model.problem import Problem, build_problem, white_level
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.state import State
 from anylight.solve.alternate import Report, Status, alternate, first_state
-from anylight.threads import use_threads
+from anylight.threads import quiet_algebra, use_threads
 
 FEW_PHOTOS = 6
+MIN_JOINT_PHOTOS = 4
+"""The default method needs so many."""
+PAPER_VOLUME = 0.15
 _GLARE = 100.0
 """Brighter than this, relative to white, makes no difference to a warning."""
 _VARIES = 0.02
@@ -39,8 +47,8 @@ _VARIES = 0.02
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What to compute and from where to start."""
 
-    preset: Literal["paper"] = "paper"
-    """paper: the published method."""
+    preset: Literal["default", "paper"] = "default"
+    """default: shape and light together, no numbers to choose; paper: the published method."""
     init: str = "balloon"
     """Start: balloon, constant, hemisphere:TRUTH (an .npz or its folder), or a file with a depth or
     normal map (.npz; one-channel image: depth; three-channel image: normals, OpenGL look)."""
@@ -48,9 +56,19 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Take this many photos, evenly spaced; all if not given."""
     threads: int | None = None
     """Threads to compute with; all cores if not given."""
+    volume: float | None = None
+    """Balloon: mean height over the square root of the pixel count (disc's hemisphere: 0.376). The
+    default tries several and takes the best; the paper preset takes 0.15."""
+    volume_px: float | None = None
+    """Balloon: mean height in pixels, the paper's κ; overrides --volume."""
+    joint: JointOptions = JointOptions()
     paper: PaperOptions = PaperOptions()
 
     def __post_init__(self) -> None:
+        if self.volume is not None and not 0 <= self.volume < 100:
+            raise InvalidInputError("--volume must be between 0 and 100.")
+        if self.volume_px is not None and not 0 <= self.volume_px < 1e6:
+            raise InvalidInputError("--volume-px must not be negative.")
         if self.use is not None and self.use < MIN_PHOTOS:
             raise InvalidInputError(f"--use must be {MIN_PHOTOS} or more.")
         if self.threads is not None and self.threads < 1:
@@ -63,12 +81,16 @@ class Result:
 
     reconstruction: Reconstruction
     status: Status
-    trace: tuple[Report, ...]
+    trace: tuple[Report, ...] | tuple[NewtonReport, ...]
     start: Start
     warnings: tuple[str, ...]
     seconds: dict[str, float]
     threads: int
     """Threads that were used."""
+    preset: str = "paper"
+    """The preset that ran."""
+    findings: dict[str, Any] = field(default_factory=dict)
+    """Starts, orders and gauge of the default method, for the record."""
 
 
 def choose_photos(capture: Capture, use: int | None) -> np.ndarray:
@@ -83,22 +105,46 @@ def choose_photos(capture: Capture, use: int | None) -> np.ndarray:
 def reconstruct(
     capture: Capture,
     options: RunOptions | None = None,
-    on_report: Callable[[Report], None] | None = None,
+    on_report: Callable[[Report | NewtonReport, float], None] | None = None,
 ) -> Result:
     """Recover depth, normals, albedo and light from photos.
 
     Ctrl-C ends the iteration and keeps what has been reached.
+
+    Args:
+        capture: the photos.
+        options: what to compute; everything automatic if not given.
+        on_report: told about every step and the share of the work done.
     """
     options = options or RunOptions()
     threads = use_threads(options.threads)
-    begin = perf_counter()
     chosen = choose_photos(capture, options.use)
     if len(chosen) < capture.num_photos:
         photos = np.ascontiguousarray(capture.photos[chosen])
         capture = Capture(photos, capture.mask, capture.camera)
+    lacks = []
+    if options.preset == "default" and capture.num_photos < MIN_JOINT_PHOTOS:
+        lacks.append(
+            f"{capture.num_photos} photos are too few for the default method; the published one "
+            f"was used instead (as with --preset paper). Take {FEW_PHOTOS} photos or more."
+        )
+    solve = _published if options.preset == "paper" or lacks else _jointly
+    with quiet_algebra():
+        result = solve(capture, options, chosen, on_report)
+    return replace(result, threads=threads, warnings=(*lacks, *result.warnings))
+
+
+def _published(
+    capture: Capture,
+    options: RunOptions,
+    chosen: np.ndarray,
+    on_report: Callable[[Report | NewtonReport, float], None] | None,
+) -> Result:
+    """Block descent, as published."""
+    begin = perf_counter()
     problem = build_problem(capture, options.paper, CpuKernels())
     built = perf_counter()
-    start = start_depth(problem, options)
+    start = start_depth(problem.camera, problem.domain, options)
     started = perf_counter()
     state, trace, status = _solve(problem, start, on_report)
     seconds = {
@@ -106,19 +152,68 @@ def reconstruct(
         "start": started - built,
         "solve": perf_counter() - started,
     }
-    warnings = (*_photo_warnings(problem, capture), *start.warnings)
+    warnings = (*_photo_warnings(problem.white, capture), *start.warnings)
     if status is not Status.ITERATION_LIMIT:
         warnings = (*warnings, str(status))
+    scene = collect(problem, state, chosen)
+    return Result(scene, status, tuple(trace), start, warnings, seconds, 0)
+
+
+def _jointly(
+    capture: Capture,
+    options: RunOptions,
+    chosen: np.ndarray,
+    on_report: Callable[[Report | NewtonReport, float], None] | None,
+) -> Result:
+    """Shape and light together, albedo eliminated."""
+    begin = perf_counter()
+    white = white_level(capture)
+    domain = capture.domain()
+    start = Start(np.zeros(0))
+    given, volume = None, options.volume
+    if options.init != "balloon":
+        start = start_depth(capture.camera, domain, options)
+        given = start.depth
+    elif options.volume_px is not None:
+        volume = float(options.volume_px / np.sqrt(np.bincount(domain.components).max()))
+    started = perf_counter()
+    trace: list[NewtonReport] = []
+
+    def tell(report: NewtonReport, share: float) -> None:
+        trace.append(report)
+        if on_report is not None:
+            on_report(report, share)
+
+    found = explain(capture, white, options.joint, volume=volume, start=given, tell=tell)
+    status = Status.INTERRUPTED if found.course.interrupted else Status.FINISHED
+    warnings = [*_photo_warnings(white / capture.full_scale, capture), *start.warnings]
+    warnings += scene_warnings(found, capture)
+    if status is Status.INTERRUPTED:
+        warnings.append(str(status))
+    largest = float(found.albedo.max()) or 1.0
+    radiance = white / capture.full_scale
+    scene = Reconstruction(
+        mask=np.array(capture.mask),
+        camera=capture.camera,
+        depth=domain.scatter(found.depth),
+        normals=domain.scatter(found.normals.T.copy()),
+        albedo=domain.scatter(found.albedo.T / largest),
+        lighting=found.lighting * largest * radiance,
+        confidence=domain.scatter(found.confidence),
+        photos=chosen,
+    )
+    seconds = {"start": started - begin, "solve": perf_counter() - started}
     return Result(
-        collect(problem, state, chosen), status, tuple(trace), start, warnings, seconds, threads
+        scene, status, tuple(trace), start, tuple(warnings), seconds, 0, "default", findings(found)
     )
 
 
-def start_depth(problem: Problem, options: RunOptions) -> Start:
+def start_depth(camera: Camera, domain: Domain, options: RunOptions) -> Start:
     """Make the start that the options name."""
-    camera, domain, init = problem.camera, problem.domain, options.init
+    init = options.init
     if init == "balloon":
-        return balloon_start(camera, domain, options.paper.volume, options.paper.volume_px)
+        volume = PAPER_VOLUME if options.volume is None else options.volume
+        return balloon_start(camera, domain, volume, options.volume_px)
     if init == "constant":
         return constant_start(camera, domain)
     kind, _, path = init.partition(":")
@@ -143,7 +238,9 @@ def _read_start(path: Path) -> np.ndarray:
 
 
 def _solve(
-    problem: Problem, start: Start, on_report: Callable[[Report], None] | None
+    problem: Problem,
+    start: Start,
+    on_report: Callable[[Report | NewtonReport, float], None] | None,
 ) -> tuple[State, list[Report], Status]:
     state = first_state(problem, start.depth)
     trace: list[Report] = []
@@ -154,7 +251,7 @@ def _solve(
             state = reached
             trace.append(report)
             if on_report is not None:
-                on_report(report)
+                on_report(report, report.iteration / problem.options.iterations)
     except KeyboardInterrupt:
         return state, trace, Status.INTERRUPTED
     except np.linalg.LinAlgError:
@@ -162,12 +259,12 @@ def _solve(
     return state, trace, Status.ITERATION_LIMIT
 
 
-def _photo_warnings(problem: Problem, capture: Capture) -> list[str]:
+def _photo_warnings(white: float, capture: Capture) -> list[str]:
     warnings = []
     places = np.flatnonzero(capture.mask)
     places = places[:: max(1, len(places) // 20000)]
     flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
-    sample = np.minimum(flat[:, places] / capture.full_scale / problem.white, _GLARE)
+    sample = np.minimum(flat[:, places] / capture.full_scale / white, _GLARE)
     shape = sample - sample.mean(axis=0)
     if np.sqrt((shape**2).mean()) < _VARIES * np.sqrt((sample**2).mean()):
         warnings.append(
@@ -183,7 +280,7 @@ def _photo_warnings(problem: Problem, capture: Capture) -> list[str]:
         warnings.append(
             f"{capture.num_photos} photos leave much of the light open; 10 to 25 work best."
         )
-    saturated = float((sample * problem.white >= 1).mean())
+    saturated = float((sample * white >= 1).mean())
     if capture.photos.dtype.kind == "u" and saturated > 0.02:
         warnings.append(
             f"{100 * saturated:.0f} % of the samples on the object are saturated; "

@@ -15,7 +15,7 @@ from anylight.io.images import read_image, write_image
 from anylight.model.capture import Capture
 from tests.cli.test_main import fails
 
-FAST = ["--iterations", "4", "--first-order-iterations", "2"]
+FAST = ["--preset", "paper", "--iterations", "4", "--first-order-iterations", "2"]
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,9 @@ def test_interrupting_the_solve_keeps_a_result(capture, tmp_path):
     program = [sys.executable, "-m", "anylight.cli.main", "run", str(capture)]
     out = tmp_path / "out"
     run = subprocess.Popen(
-        [*program, "--out", str(out), "--iterations", "9999"], stderr=subprocess.PIPE, text=True
+        [*program, "--out", str(out), "--preset", "paper", "--iterations", "9999"],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     for line in run.stderr:
         if line.startswith("iteration 3/"):

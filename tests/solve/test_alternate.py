@@ -157,11 +157,13 @@ def test_both_backends_walk_the_same_way(scene):
     assert angles_deg(ends[0][1].T, ends[1][1].T).mean() < 0.3
 
 
-QUICK = RunOptions(paper=PaperOptions(iterations=6, first_order_iterations=3, volume=0.12))
+QUICK = RunOptions(
+    preset="paper", volume=0.12, paper=PaperOptions(iterations=6, first_order_iterations=3)
+)
 
 
 def test_a_run_improves_on_its_balloon(scene):
-    result = reconstruct(scene.capture, RunOptions(paper=PaperOptions(volume=0.12)))
+    result = reconstruct(scene.capture, RunOptions(preset="paper", volume=0.12))
     mask = scene.truth.mask
     problem = build_problem(scene.capture, PaperOptions(), CpuKernels())
     start, _ = problem.normals(result.start.depth)
@@ -214,7 +216,7 @@ def test_runs_repeat_to_the_bit(scene):
 
 
 def test_threads_change_next_to_nothing(scene):
-    one = RunOptions(threads=1, paper=QUICK.paper)
+    one = RunOptions(preset="paper", volume=0.12, threads=1, paper=QUICK.paper)
     a, b = (reconstruct(scene.capture, options).reconstruction for options in (one, QUICK))
     assert angles_deg(a.normals[a.mask], b.normals[a.mask]).max() < 0.05
 

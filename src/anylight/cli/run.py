@@ -6,7 +6,7 @@ import platform
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from anylight.io.archive import save_reconstruction
 from anylight.io.capture import load_capture
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import save_environment, write_image
+from anylight.joint.newton import NewtonReport
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.environment import panorama
@@ -72,7 +73,7 @@ class Run:
             write_result(stage, result, capture, self.options)
         say(
             console,
-            f"{result.status}; {len(result.trace)} iterations in {result.seconds['solve']:.1f} s: "
+            f"{result.status}; {len(result.trace)} steps in {result.seconds['solve']:.1f} s: "
             f"{self.out}",
         )
         if result.status is Status.INTERRUPTED:
@@ -89,27 +90,29 @@ def _undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _shown(console: rich.console.Console, capture: Capture, options: RunOptions) -> Result:
-    total = options.paper.iterations
-
-    def line(report: Report) -> str:
+def _line(report: Report | NewtonReport, options: RunOptions) -> str:
+    if isinstance(report, NewtonReport):
         return (
-            f"iteration {report.iteration}/{total}, order {report.order}: "
-            f"energy {report.energy.total:.6g} = data {report.energy.data:.6g} "
-            f"+ smoothness {report.energy.smoothness:.6g}"
+            f"{report.start}, level {report.level}, order {report.order}, step {report.iteration}: "
+            f"energy {report.energy:.4g} per pixel"
         )
+    return (
+        f"iteration {report.iteration}/{options.paper.iterations}, order {report.order}: "
+        f"energy {report.energy.total:.6g} = data {report.energy.data:.6g} "
+        f"+ smoothness {report.energy.smoothness:.6g}"
+    )
 
+
+def _shown(console: rich.console.Console, capture: Capture, options: RunOptions) -> Result:
     if not console.is_terminal:
-        return reconstruct(capture, options, lambda r: say(console, line(r)))
+        return reconstruct(capture, options, lambda r, _: say(console, _line(r, options)))
     columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(
-            "starting (the first run ever compiles for up to a minute)", total=total
-        )
+        task = bars.add_task("starting (the first run ever compiles for up to a minute)", total=1.0)
         return reconstruct(
             capture,
             options,
-            lambda r: bars.update(task, completed=r.iteration, description=line(r)),
+            lambda r, share: bars.update(task, completed=share, description=_line(r, options)),
         )
 
 
@@ -128,20 +131,20 @@ def write_result(folder: Path, result: Result, capture: Capture, options: RunOpt
     (folder / "run.json").write_bytes(msgspec.json.format(record, indent=2) + b"\n")
 
 
-def _write_trace(path: Path, trace: tuple[Report, ...]) -> None:
+def _write_trace(path: Path, trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> None:
+    rows = [_row(report) for report in trace]
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(
-            ["iteration", "order", "energy", "data", "smoothness", "after_albedo", "after_lighting",
-             "blocks_rejected", "depth_step", "depth_rejected", "albedo_iterations",
-             "depth_iterations", "seconds"]
-        )  # fmt: skip
-        for r in trace:
-            writer.writerow(
-                [r.iteration, r.order, r.energy.total, r.energy.data, r.energy.smoothness,
-                 r.after_albedo, r.after_lighting, r.blocks_rejected, r.depth_step,
-                 r.depth_rejected, r.albedo_iterations, r.depth_iterations, f"{r.seconds:.4f}"]
-            )  # fmt: skip
+        writer = csv.DictWriter(file, list(rows[0]) if rows else ["iteration"])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _row(report: Report | NewtonReport) -> dict[str, Any]:
+    row = {**asdict(report), "seconds": f"{report.seconds:.4f}"}
+    if isinstance(report, Report):
+        terms = report.energy
+        row |= {"energy": terms.total, "data": terms.data, "smoothness": terms.smoothness}
+    return row
 
 
 def _write_previews(folder: Path, scene: Reconstruction) -> None:
@@ -164,11 +167,11 @@ def _record(result: Result, capture: Capture, options: RunOptions) -> dict[str, 
         "status": str(result.status),
         "warnings": list(result.warnings),
         "options": options,
+        "preset": result.preset,
         "start": {"kind": options.init, "volumes": list(result.start.volumes)},
         "orders": sorted({report.order for report in result.trace}),
-        "energies": [report.energy.total for report in result.trace],
-        "depth_steps_rejected": sum(report.depth_rejected for report in result.trace),
-        "blocks_rejected": sum(report.blocks_rejected for report in result.trace),
+        **_course(result.trace),
+        **result.findings,
         "photos": [capture.names[i] if capture.names else str(i) for i in photos],
         "inputs": {
             "photos_sha256": _digest(capture.photos[photos]),
@@ -183,6 +186,21 @@ def _record(result: Result, capture: Capture, options: RunOptions) -> dict[str, 
             "python": platform.python_version(),
             **{name: version(name) for name in ("anylight", "numpy", "scipy", "numba")},
         },
+    }
+
+
+def _course(trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> dict[str, Any]:
+    published = [report for report in trace if isinstance(report, Report)]
+    steps = [report for report in trace if isinstance(report, NewtonReport)]
+    if steps:
+        return {
+            "energies": [report.energy for report in steps],
+            "steps_refused": sum(report.refused for report in steps),
+        }
+    return {
+        "energies": [report.energy.total for report in published],
+        "depth_steps_rejected": sum(report.depth_rejected for report in published),
+        "blocks_rejected": sum(report.blocks_rejected for report in published),
     }
 
 

@@ -15,7 +15,7 @@ from anylight.geometry.camera import (
 from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.photometry.harmonics import DEGREES, num_harmonics
 
-FIELDS = ("depth", "normals", "albedo", "lighting")
+FIELDS = ("depth", "normals", "albedo", "lighting", "confidence")
 _OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
 TRUTH_NAMES = ("truth.npz", "gt.npz")
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
@@ -69,7 +69,7 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
     if frame not in ("camera", "opengl"):
         raise InvalidInputError(f'frame is "{frame}"; it must be "camera" or "opengl".')
     fields: dict[str, np.ndarray] = {}
-    for name, axes in zip(FIELDS, (2, 3, 3, 3), strict=True):
+    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2), strict=True):
         if name in arrays:
             _expect(arrays, name, axes)
             fields[name] = arrays[name].astype(float)

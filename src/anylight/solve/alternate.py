@@ -21,6 +21,7 @@ from .lighting import raise_order, update_lighting
 class Status(StrEnum):
     """How a run ended."""
 
+    FINISHED = "finished"
     ITERATION_LIMIT = "iteration limit reached"
     INTERRUPTED = "stopped by the user"
     NOT_FINITE = "numbers stopped being finite; the last good state was kept"
