@@ -1,4 +1,4 @@
-"""Make docs/paper.md and its figures from docs/results: `make tables`."""
+"""Make docs/paper.md, docs/method.md and their figures from docs/results: `make tables`."""
 
 import json
 from pathlib import Path
@@ -105,8 +105,91 @@ def variant_table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def best_paper(rows: list[Row], name: str) -> dict[str, list[Row]]:
+    """Cells of the published method at the volume that suits each shape best."""
+    table = select(rows, set=name, method="paper")
+    best = {}
+    for shape in values(table, "shape"):
+        cells = select(table, shape=shape)
+        means = {
+            volume: np.mean([row["mae_deg"] for row in select(cells, volume=volume)])
+            for volume in values(cells, "volume")
+        }
+        best[shape] = select(cells, volume=min(means, key=lambda volume: means[volume]))
+    return best
+
+
+def summary_table(rows: list[Row]) -> str:
+    """Every set: number of scenes, mean, median and largest error, seconds."""
+    lines = ["| set | method | scenes | mae mean | median | largest | fd mean | seconds |"]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    for name in values(rows, "set"):
+        groups = {"default": select(rows, set=name, method="default")}
+        paper = [row for cells in best_paper(rows, name).values() for row in cells]
+        if name != "real":
+            groups["paper, best volume per shape"] = paper
+        else:
+            groups["paper, volume 0.15"] = select(rows, set=name, method="paper")
+        for method, cells in groups.items():
+            if not cells:
+                continue
+            errors = [row["mae_deg"] for row in cells]
+            depth = np.mean([row["mae_fd_deg"] for row in cells])
+            seconds = np.median([row["seconds"] for row in cells])
+            lines.append(
+                f"| {name} | {method} | {len(cells)} | {np.mean(errors):.2f} | "
+                f"{np.median(errors):.2f} | {np.max(errors):.2f} | {depth:.2f} | {seconds:.0f} |"
+            )
+    return "\n".join(lines)
+
+
+def scene_table(rows: list[Row]) -> str:
+    """Set A, shape by albedo, beside the published method at its best volume."""
+    table = select(rows, set="A", method="default")
+    lines = ["| shape | " + " | ".join(ALBEDOS) + " | mean | paper |"]
+    lines.append("|---|" + "---|" * (len(ALBEDOS) + 2))
+    paper = best_paper(rows, "A")
+    for shape in values(table, "shape"):
+        errors = {row["albedo"]: row["mae_deg"] for row in select(table, shape=shape)}
+        cells = [f"{errors[a]:.2f}" if a in errors else "–" for a in ALBEDOS]
+        mean = f"{np.mean(list(errors.values())):.2f}"
+        old = paper.get(shape)
+        other = f"{np.mean([row['mae_deg'] for row in old]):.1f}" if old else "–"
+        lines.append(f"| {shape} | " + " | ".join([*cells, mean, other]) + " |")
+    return "\n".join(lines)
+
+
+def real_table(rows: list[Row]) -> str:
+    """Real photographs: the default, the published method, and how sure the default is."""
+    table = select(rows, set="real")
+    lines = ["| object | default | paper, volume 0.15 | play in tilt and relief, as measured |"]
+    lines.append("|---|---|---|---|")
+    for shape in values(table, "shape"):
+        ours = select(table, shape=shape, method="default")[0]
+        paper = select(table, shape=shape, method="paper")
+        old = f"{paper[0]['mae_deg']:.1f}" if paper else "–"
+        gauge = ours["gauge"]
+        play = max(gauge[key] for key in ("tilt_u_deg", "tilt_v_deg", "relief_deg"))
+        lines.append(f"| {shape} | {ours['mae_deg']:.1f} | {old} | {play:.0f}° |")
+    return "\n".join(lines)
+
+
+def write_method() -> None:
+    """Write the page of the default method."""
+    rows = json.loads((DOCS / "results" / "accuracy.json").read_text())
+    text = (DOCS / "method.template.md").read_text()
+    for name, value in {
+        "SUMMARY_TABLE": summary_table(rows),
+        "SCENE_TABLE": scene_table(rows),
+        "REAL_TABLE": real_table(rows),
+    }.items():
+        text = text.replace("{{" + name + "}}", value)
+    (DOCS / "method.md").write_text(text)
+
+
 def main() -> None:
-    """Write the page."""
+    """Write the pages."""
+    write_method()
     rows = json.loads((DOCS / "results" / "paper.json").read_text())
     images = DOCS / "images"
     study_figure(rows, "volume", "volume", "balloon volume", images / "paper_volume.png")

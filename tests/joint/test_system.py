@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anylight.joint.fit import evaluate, first_light, raised
-from anylight.joint.gauge import modes, open_prior, strain
+from anylight.joint.gauge import in_view, modes, open_prior, strain
 from anylight.joint.newton import Effort, Listener, assess, newton
 from anylight.joint.schedule import balloon_surface
 from anylight.joint.system import Damping, System
@@ -86,3 +86,12 @@ def test_no_accepted_step_raises_the_energy(state):
     newton(level, found.surface, found.light, 4, open_prior(), Effort(8), listener)
     assert len(reports) >= 4
     assert reports[-1].energy < 0.5 * reports[0].energy
+
+
+def test_rays_become_the_axis_and_lengths_stay(state, rng):
+    level, _ = state
+    axis = in_view(level, level.view)
+    assert np.allclose(axis, np.array([[0.0], [0.0], [1.0]]))
+    vectors = rng.standard_normal((3, level.size))
+    turned = in_view(level, vectors)
+    assert np.allclose((turned**2).sum(axis=0), (vectors**2).sum(axis=0))

@@ -62,6 +62,12 @@ class Level:
         focal = self.camera.focal_px if isinstance(self.camera, Perspective) else (0.0, 0.0)
         return (*focal, *self.camera.centre_px)
 
+    @cached_property
+    def view(self) -> Float[np.ndarray, "3 P"]:
+        """Unit direction of every pixel's ray."""
+        rays = self.camera.rays(*self.domain.pixels.T)
+        return np.ascontiguousarray((rays / np.linalg.norm(rays, axis=1, keepdims=True)).T)
+
     def slopes(self, surface: Surface) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
         """Slopes of every facet."""
         return facets.slopes(surface, self.here)

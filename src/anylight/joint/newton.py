@@ -61,7 +61,7 @@ def robust_scale(misfit: Float[np.ndarray, " P"]) -> float:
     rest outliers.
     """
     usual, upper, top = np.quantile(misfit, (0.5, 0.8, 0.95))
-    return max(CAUCHY**2 * float(max(usual, upper / 10, top / 100)), 1e-12)
+    return max(CAUCHY**2 * float(max(usual, upper / 30, top / 1000)), 1e-12)
 
 
 def robust_energy(level: Level, misfit: Float[np.ndarray, " P"], scale: float) -> float:

@@ -25,7 +25,7 @@ from .newton import Effort, Estimate, Listener, NewtonReport, assess, newton
 VOLUMES = (0.03, 0.08, 0.2)
 START_PIXELS = 25_000
 """The level the starts run on: the finest with at most so many pixels."""
-_INWARD = 1.1
+_INWARD = 1.5
 """A start whose rim faces inwards must explain the photos so many times better to be believed."""
 _FIRST_STEPS, _LATER_STEPS, _LATER_DAMPING = 6, 8, 1e-4
 
