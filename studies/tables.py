@@ -125,16 +125,17 @@ def summary_table(rows: list[Row]) -> str:
     lines.append("|---|---|---|---|---|---|---|---|")
     for name in values(rows, "set"):
         groups = {"default": select(rows, set=name, method="default")}
-        paper = [row for cells in best_paper(rows, name).values() for row in cells]
-        if name != "real":
-            groups["paper, best volume per shape"] = paper
-        else:
+        if name == "real":
             groups["paper, volume 0.15"] = select(rows, set=name, method="paper")
+        else:
+            best = best_paper(rows, name).values()
+            groups["paper, best volume per shape"] = [row for cells in best for row in cells]
         for method, cells in groups.items():
             if not cells:
                 continue
             errors = [row["mae_deg"] for row in cells]
-            depth = np.mean([row["mae_fd_deg"] for row in cells])
+            known = [row["mae_fd_deg"] for row in cells if row["mae_fd_deg"] is not None]
+            depth = np.mean(known) if known else np.nan
             seconds = np.median([row["seconds"] for row in cells])
             lines.append(
                 f"| {name} | {method} | {len(cells)} | {np.mean(errors):.2f} | "
