@@ -154,7 +154,7 @@ def test_light_that_does_not_vary_is_named(scene):
     assert any("light hardly changes" in warning for warning in found.warnings)
 
 
-def test_a_plane_is_named(rng):
+def test_a_plane_ends_with_a_warning(rng):
     paint = rng.random((40, 50, 3)) * 0.5 + 0.2
     light = rng.random((8, 1, 1, 3)) + 0.5
     photos = np.round(20000 * paint * light).astype(np.uint16)

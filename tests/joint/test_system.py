@@ -79,7 +79,7 @@ def test_conjugate_gradients_solve_the_system(state):
     assert np.linalg.norm(lack) < 1e-2 * np.linalg.norm(system.light_gradient)
 
 
-def test_no_accepted_step_raises_the_energy(state):
+def test_the_energy_falls(state):
     level, found = state
     reports = []
     listener = Listener(reports.append, 0, "test")

@@ -84,10 +84,17 @@ def integrate_normals(
         pixels = domain.pixels[block]
         facing = clamp_slant(camera, pixels, normals[block])
         slopes[block] = slopes_from_normals(camera, pixels, facing)
-    surface = integrate_slopes(domain, slopes)
+    return depth_of(camera, domain, integrate_slopes(domain, slopes))
+
+
+def depth_of(
+    camera: Camera, domain: Domain, heights: Float[np.ndarray, " P"]
+) -> Float[np.ndarray, " P"]:
+    """Depth from log-depth, with mean one on every component (orthographic: mean zero)."""
+    heights = _centred(domain, heights)
     if isinstance(camera, Orthographic):
-        return surface
-    depth = np.exp(surface)
+        return heights
+    depth = np.exp(heights)
     counts = np.bincount(domain.components)
     return depth / (np.bincount(domain.components, depth) / counts)[domain.components]
 

@@ -9,7 +9,7 @@ between two pixels, not inside one.
 import numpy as np
 from jaxtyping import Float
 
-from anylight.geometry.camera import Camera, Orthographic, Perspective
+from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import slopes_from_normals
 from anylight.initial.integrate import clamp_slant
@@ -22,7 +22,8 @@ _SHARPNESS = 2.0
 """How decidedly a side that fits worse (in squared pixels of depth) loses its weight."""
 _ROUNDS = 25
 _ANCHOR = 1e-7
-_FLAT = 30.0
+_SURE = 30.0
+"""Exponent beyond which a side has all the weight, or none."""
 
 
 def step_heights(
@@ -51,7 +52,7 @@ def step_heights(
             front = np.where(ahead, strength * (step - slope) ** 2, 0)
             back = np.where(behind, strength * (np.roll(step, 1, axis) - slope) ** 2, 0)
             both = ahead & behind & (k > 0)
-            doubt = np.clip(_SHARPNESS * (front - back), -_FLAT, _FLAT)
+            doubt = np.clip(_SHARPNESS * (front - back), -_SURE, _SURE)
             share = np.where(both, 1 / (1 + np.exp(doubt)), 0.5)
             forward = strength * share * ahead
             backward = np.roll(strength * (1 - share) * behind, -1, axis)
@@ -65,16 +66,3 @@ def step_heights(
         operator = Stencil(centre, -weights[0], -weights[1], nothing, nothing)
         height = pcg(operator, source, Multigrid(operator), 1e-3, 30, start=height).solution
     return grid.collect(height)
-
-
-def depth_of(
-    camera: Camera, domain: Domain, height: Float[np.ndarray, " P"]
-) -> Float[np.ndarray, " P"]:
-    """Depth with mean one on every piece of the mask (orthographic: mean zero)."""
-    piece = domain.components
-    count = np.bincount(piece)
-    level = height - (np.bincount(piece, height) / count)[piece]
-    if isinstance(camera, Orthographic):
-        return level
-    depth = np.exp(level)
-    return depth / (np.bincount(piece, depth) / count)[piece]

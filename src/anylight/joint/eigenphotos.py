@@ -12,8 +12,9 @@ from jaxtyping import Bool, Float
 from anylight.geometry.domain import ABSENT, Domain
 from anylight.kernels.averaging import average_alike
 from anylight.model.capture import Capture
+from anylight.model.options import JointOptions
 
-MOST = 12
+MOST = JointOptions().eigenphotos
 """Eigen-photos kept per channel."""
 _SATURATED = 0.985
 """Integer samples above this share of the full scale tell only that they were bright."""
@@ -43,6 +44,11 @@ class EigenPhotos:
     def num_kept(self) -> int:
         """Number R of eigen-photos per channel."""
         return self.basis.shape[2]
+
+    def lighting(self, light: Float[np.ndarray, "K CR"]) -> Float[np.ndarray, "M C K"]:
+        """Light of every photo from the light of the eigen-photos."""
+        split = light.reshape(len(light), len(self.basis), self.num_kept)
+        return np.einsum("kcr,cmr->mck", split, self.basis)
 
 
 def is_usable(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:

@@ -65,15 +65,15 @@ def findings(found: Explanation) -> dict[str, Any]:
                 "energy": attempt.energy,
                 "rim_outward": attempt.faces_outward,
             }
-            for attempt in found.attempts
+            for attempt in course.attempts
         ],
         "chosen": course.chosen.name,
         "volume": course.chosen.volume,
         "energy": course.state.energy,
         "gauge": {
-            **gauge_deg(found.knowledge),
-            "curvature": np.round(found.knowledge.curvature, 8).tolist(),
-            "sentence": gauge_sentence(found.knowledge),
+            **gauge_deg(found.course.knowledge),
+            "curvature": np.round(found.course.knowledge.curvature, 8).tolist(),
+            "sentence": gauge_sentence(found.course.knowledge),
         },
         "noise": found.noise,
         "unusable_samples": found.bad_share,
@@ -90,8 +90,8 @@ def scene_warnings(found: Explanation, capture: Capture) -> list[str]:
             "with parallel rays the overall tilt and relief cannot be told from the photos: they "
             "follow the guess that the object is about as deep as it is wide and faces the camera."
         )
-    elif max(gauge_deg(found.knowledge).values()) >= _VAGUE_DEG:
-        warnings.append(gauge_sentence(found.knowledge))
+    elif max(gauge_deg(found.course.knowledge).values()) >= _VAGUE_DEG:
+        warnings.append(gauge_sentence(found.course.knowledge))
     pieces = capture.domain().num_components
     if pieces > 1:
         warnings.append(

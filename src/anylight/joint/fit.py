@@ -60,6 +60,29 @@ def evaluate_slopes(
     return Fit(unit, length, albedo, misfit.astype(float))
 
 
+def shade_with_slopes(
+    part: slice,
+    fit: Fit,
+    turns: tuple[np.ndarray, np.ndarray],
+    light: tuple[Basis, np.ndarray],
+    out: tuple[np.ndarray, np.ndarray],
+) -> None:
+    """Shading of some pixels and its derivatives by their slopes.
+
+    Args:
+        part: which pixels.
+        fit: with their normals.
+        turns: derivatives of the normals by p and by q.
+        light: from `polynomial`.
+        out: monomials (3, K, n) and shades (3, n, CR) to fill: value, by p, by q.
+    """
+    (own, coefficients), (terms, shades) = light, out
+    along_p, along_q = (turn[:, part] for turn in turns)
+    monomials.evaluate_with_slopes(own.exponents, fit.unit[:, part], along_p, along_q, *terms)
+    for term, shade in zip(terms, shades, strict=True):
+        np.dot(term.T, coefficients, out=shade)
+
+
 def first_light(level: Level, surface: Surface, order: int, rounds: int = 5) -> Light:
     """Light of a surface, the albedo starting at the photos' overall brightness."""
     unit, _ = level.normals(*level.slopes(surface))

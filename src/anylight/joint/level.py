@@ -102,13 +102,19 @@ class Level:
         return (flat[here] + flat[here + 1] + flat[here + width] + flat[here + width + 1]) / 4
 
 
+def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
+    """Flat places of the blocks of two by two that hold pixels, and the number of each pixel's."""
+    rows, columns = np.nonzero(mask)
+    places, own = np.unique(
+        (rows // 2) * ((mask.shape[1] + 1) // 2) + columns // 2, return_inverse=True
+    )
+    return places, own
+
+
 def halve(level: Level) -> Level:
     """Average blocks of two by two pixels."""
     height, width = ((n + 1) // 2 for n in level.mask.shape)
-    rows, columns = np.nonzero(level.mask)
-    block = (rows // 2) * width + columns // 2
-    present = np.unique(block)
-    own = np.searchsorted(present, block)
+    present, own = block_of(level.mask)
     cover = np.bincount(own, level.cover)
     photos = np.empty((len(present), level.photos.shape[1]), np.float32)
     for k in range(photos.shape[1]):

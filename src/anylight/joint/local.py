@@ -12,10 +12,10 @@ from jaxtyping import Float
 
 from anylight.geometry.normals import slopes_from_normals
 from anylight.initial.integrate import clamp_slant
-from anylight.kernels import elimination, monomials
+from anylight.kernels import elimination
 from anylight.photometry.harmonics import harmonics, order_of
 
-from .fit import CHUNK, Fit, Light, evaluate_slopes, polynomial
+from .fit import CHUNK, Fit, Light, evaluate_slopes, polynomial, shade_with_slopes
 from .level import Level
 
 _DIRECTIONS = 800
@@ -116,7 +116,7 @@ def curvature(
 ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, "2 P"]]:
     """Blocks and gradient of every pixel's squared residual by its slopes."""
     own, coefficients = polynomial(light)
-    along_p, along_q = level.turns(fit.unit, fit.length)
+    turns = level.turns(fit.unit, fit.length)
     blocks, gradient = np.empty((3, level.size)), np.empty((2, level.size))
     num = min(CHUNK, level.size)
     terms = np.empty((3, own.size, num), np.float32)
@@ -126,12 +126,8 @@ def curvature(
     for start in range(0, level.size, CHUNK):
         part = slice(start, min(start + CHUNK, level.size))
         size = part.stop - part.start
-        monomials.evaluate_with_slopes(
-            own.exponents, fit.unit[:, part], along_p[:, part], along_q[:, part],
-            *terms[:, :, :size],
-        )  # fmt: skip
-        for k in range(3):
-            np.dot(terms[k, :, :size].T, coefficients, out=shades[k, :size])
+        filled = (terms[:, :, :size], shades[:, :size])
+        shade_with_slopes(part, fit, turns, (own, coefficients), filled)
         elimination.linearise(
             level.photos[part], shades[0, :size], shades[1, :size], shades[2, :size], ones[:size],
             level.num_channels, fit.albedo[part], blocks[:, part], gradient[:, part],

@@ -21,7 +21,7 @@ _TRIES = 6
 
 @dataclass(frozen=True)
 class NewtonReport:
-    """One accepted (or refused) step."""
+    """One accepted step."""
 
     level: int
     order: int

@@ -17,7 +17,6 @@ from anylight.kernels.surface import assemble, neighbours, slope_sizes
 from anylight.linalg.grid import Grid
 from anylight.linalg.pcg import jacobi, pcg
 from anylight.model.capture import Capture
-from anylight.photometry.harmonics import num_harmonics
 
 from .eigenphotos import is_usable
 
@@ -168,13 +167,3 @@ def _smooth(
         )
         result[c] = np.maximum(grid.collect(solve.solution), 0)
     return result
-
-
-def unpacked(
-    light: Float[np.ndarray, "K CR"], photo_basis: Float[np.ndarray, "C M R"]
-) -> Float[np.ndarray, "M C K"]:
-    """Light of every photo from the light of the eigen-photos."""
-    channels, _, kept = photo_basis.shape
-    split = light.reshape(len(light), channels, kept)
-    assert len(light) in {num_harmonics(order) for order in (1, 2, 4, 6)}
-    return np.einsum("kcr,cmr->mck", split, photo_basis)

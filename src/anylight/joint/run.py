@@ -7,21 +7,21 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from anylight.geometry.camera import Orthographic
+from anylight.initial.integrate import depth_of
 from anylight.model.capture import Capture
 from anylight.model.options import JointOptions
 from anylight.photometry.harmonics import order_of
 
 from .confidence import confidence, spread_deg
-from .depth import depth_of, step_heights
+from .depth import step_heights
 from .eigenphotos import averaged, compress
-from .gauge import GaugeKnowledge
 from .integrate import robust_surface
 from .level import Level, Surface
-from .local import Facing, face
+from .local import face
 from .newton import NewtonReport
 from .paint_gauge import without_shading
-from .polish import paint, unpacked
-from .schedule import VOLUMES, Attempt, Course, orders_for, solve
+from .polish import paint
+from .schedule import VOLUMES, Course, orders_for, solve
 
 _SPANS = 0.5
 """Facets whose weight falls below this span a depth step."""
@@ -39,15 +39,9 @@ class Explanation:
     spans_step: Bool[np.ndarray, " P"]
     """Pixels whose facet spans a depth step."""
     course: Course
-    knowledge: GaugeKnowledge
     noise: float
     bad_share: float
     """Share of the samples that are saturated or black."""
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """All starts."""
-        return self.course.attempts
 
 
 def explain(
@@ -99,7 +93,7 @@ def explain(
         white,
         facing.fit.unit,
         albedo,
-        unpacked(course.state.light, photos.basis),
+        photos.lighting(course.state.light),
         order,
     )
     return Explanation(
@@ -107,17 +101,12 @@ def explain(
         normals=facing.fit.unit,
         albedo=painting.albedo,
         lighting=painting.lighting,
-        confidence=_confidence(level, facing),
+        confidence=confidence(spread_deg(level, facing)),
         spans_step=spans,
         course=course,
-        knowledge=course.knowledge,
         noise=painting.noise,
         bad_share=photos.bad_share,
     )
-
-
-def _confidence(level: Level, facing: Facing) -> Float[np.ndarray, " P"]:
-    return confidence(spread_deg(level, facing))
 
 
 def corner_surface(level: Level, depth: Float[np.ndarray, " P"]) -> Surface:

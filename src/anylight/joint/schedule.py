@@ -18,7 +18,7 @@ from .fit import first_light, raised
 from .gauge import GaugeKnowledge, open_prior
 from .integrate import robust_surface, smooth_surface
 from .knowledge import gauge_knowledge
-from .level import Level, Surface, halve, refine
+from .level import Level, Surface, block_of, halve, refine
 from .local import face
 from .newton import Effort, Estimate, Listener, NewtonReport, assess, newton
 
@@ -53,7 +53,6 @@ class Attempt:
 class Course:
     """What the schedule arrived at."""
 
-    level: Level
     state: Estimate
     knowledge: GaugeKnowledge
     attempts: tuple[Attempt, ...]
@@ -164,7 +163,6 @@ def solve(
         climb = climb or _Climb(levels, state, gauge_knowledge(start_level, state))
         climb.jump()
     return Course(
-        level=finest,
         state=climb.state,
         knowledge=climb.knowledge,
         attempts=tuple(attempt for attempt, _ in candidates + finalists),
@@ -253,10 +251,7 @@ def _given(
 
 def coarsened(fine: Level, coarse: Level, surface: Surface) -> Surface:
     """Surface of the mean slopes of every block of pixels."""
-    rows, columns = np.nonzero(fine.mask)
-    own = np.searchsorted(
-        np.flatnonzero(coarse.mask), (rows // 2) * coarse.mask.shape[1] + columns // 2
-    )
+    _, own = block_of(fine.mask)
     count = np.bincount(own)
     scale = 1.0 if isinstance(fine.camera, Orthographic) else 2.0
     p, q = (scale * np.bincount(own, s) / count for s in fine.slopes(surface))

@@ -18,7 +18,7 @@ from anylight.kernels import elimination, facets, monomials
 from anylight.linalg import stencil
 from anylight.linalg.multigrid import Multigrid
 
-from .fit import CHUNK, Fit, Light, polynomial
+from .fit import CHUNK, Fit, Light, polynomial, shade_with_slopes
 from .gauge import strain, strain_gradient
 from .level import Level, Surface
 
@@ -117,13 +117,9 @@ class System:
             if keep:
                 terms = np.empty((3, own.size, size), np.float32)
                 shades = np.empty((3, size, self.light.shape[1]), np.float32)
-            along_p, along_q = self._turns
-            monomials.evaluate_with_slopes(
-                own.exponents, self.fit.unit[:, part], along_p[:, part], along_q[:, part],
-                *terms[:, :, :size],
-            )  # fmt: skip
-            for k in range(3):
-                np.dot(terms[k, :, :size].T, self._coefficients, out=shades[k, :size])
+            filled = (terms[:, :, :size], shades[:, :size])
+            light = (own, self._coefficients)
+            shade_with_slopes(part, self.fit, self._turns, light, filled)
             made = _Part(part, terms[0, :, :size], *(shade[:size] for shade in shades))
             if keep:
                 made = made._replace(terms=terms[0].copy())
