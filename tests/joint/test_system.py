@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from anylight.joint.fit import evaluate, first_light, raised
-from anylight.joint.gauge import in_view, modes, open_prior, strain
+from anylight.joint.gauge import in_view, open_prior, strain
+from anylight.joint.modes import smooth_modes
 from anylight.joint.newton import Effort, Listener, assess, newton
 from anylight.joint.schedule import balloon_surface
 from anylight.joint.system import Damping, System
@@ -22,7 +23,13 @@ def state():
 def system_of(level, found, prior):
     weights = np.ones(level.size, np.float32)
     return System(
-        level, found.surface, found.light, found.fit, weights, prior, modes(level, found.surface)
+        level,
+        found.surface,
+        found.light,
+        found.fit,
+        weights,
+        prior,
+        smooth_modes(level, found.surface),
     )
 
 

@@ -54,6 +54,15 @@ def test_the_stencil_is_the_quadratic_form(level, rng):
     assert flat @ matrix @ flat == pytest.approx(wanted)
 
 
+def test_holding_is_the_edges_part_of_the_stencil(level, rng):
+    cover, z = rng.random(level.size), surface(level, rng)
+    nothing = np.zeros((3, level.size))
+    matrix = facets.assemble(nothing, 0.3 * cover, level.here, level.grid.shape).dense()
+    out = np.zeros(level.grid.shape)
+    facets.hold(z, 0.3, cover, level.here, out)
+    np.testing.assert_allclose(out.ravel(), matrix @ z.ravel(), atol=1e-12)
+
+
 @pytest.mark.parametrize("camera", CAMERAS)
 def test_normals_and_their_derivatives_are_those_of_the_geometry(camera, rng):
     level = blob_level(rng, camera)

@@ -23,10 +23,7 @@ def spread_deg(level: Level, facing: Facing) -> Float[np.ndarray, " P"]:
     variance = (facing.fit.misfit + floor) / freedom
     uu, uv, vv = facing.blocks
     det = np.maximum(uu * vv - uv**2, 1e-30)
-    along_p, along_q = level.turns(facing.fit.unit, facing.fit.length)
-    pp, pq, qq = (
-        (a * b).sum(axis=0) for a, b in ((along_p, along_p), (along_p, along_q), (along_q, along_q))
-    )
+    pp, pq, qq = level.metric(facing.fit.unit, facing.fit.length)
     angle = np.sqrt(np.maximum(variance * (vv * pp - 2 * uv * pq + uu * qq) / det, 0))
     return np.rad2deg(np.minimum(angle, np.pi))
 

@@ -13,6 +13,7 @@ from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import slopes_from_normals
 from anylight.initial.integrate import clamp_slant
+from anylight.kernels import bilateral
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil
 from anylight.linalg.pcg import pcg
@@ -31,38 +32,44 @@ def step_heights(
 ) -> Float[np.ndarray, " P"]:
     """Log-depth (orthographic: depth) of every pixel."""
     grid = Grid(domain.mask)
+    inside, width = grid.inside.ravel(), grid.shape[1]
     pixels = domain.pixels
     normals = clamp_slant(camera, pixels, unit.T, _STEEPEST_DEG)
-    slopes = slopes_from_normals(camera, pixels, normals)
     focal = camera.focal_px[0] if isinstance(camera, Perspective) else 1.0
     facing = (normals * camera.rays(*pixels.T)).sum(axis=1)
-    strength = grid.spread((focal * facing) ** 2)
-    inside = grid.inside
-    hold = _ANCHOR * float(strength.max()) * inside
-    axes = []
-    for axis, slope in ((1, slopes[:, 0]), (0, slopes[:, 1])):
-        pair = inside & np.roll(inside, -1, axis)
-        axes.append((axis, grid.spread(slope), pair, np.roll(pair, 1, axis)))
+    strength = grid.spread(((focal * facing) ** 2).astype(np.float32)).ravel()
+    slopes = slopes_from_normals(camera, pixels, normals)
+    wanted = [grid.spread(slope.astype(np.float32)).ravel() for slope in slopes.T]
+    del facing, normals, slopes
+    hold = _ANCHOR * float(strength.max())
+    height = np.zeros(len(inside))
+    right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)))
     nothing = np.zeros(grid.shape)
-    height = nothing
     for k in range(rounds):
-        weights, targets = [], []
-        for axis, slope, ahead, behind in axes:
-            step = np.roll(height, -1, axis) - height
-            front = np.where(ahead, strength * (step - slope) ** 2, 0)
-            back = np.where(behind, strength * (np.roll(step, 1, axis) - slope) ** 2, 0)
-            both = ahead & behind & (k > 0)
-            doubt = np.clip(_SHARPNESS * (front - back), -_SURE, _SURE)
-            share = np.where(both, 1 / (1 + np.exp(doubt)), 0.5)
-            forward = strength * share * ahead
-            backward = np.roll(strength * (1 - share) * behind, -1, axis)
-            weights.append(forward + backward)
-            targets.append(forward * slope + backward * np.roll(slope, -1, axis))
-        centre = hold.copy()
-        source = hold * height
-        for (axis, *_), weight, target in zip(axes, weights, targets, strict=True):
-            centre += weight + np.roll(weight, 1, axis)
-            source += np.roll(target, 1, axis) - target
-        operator = Stencil(centre, -weights[0], -weights[1], nothing, nothing)
-        height = pcg(operator, source, Multigrid(operator), 1e-3, 30, start=height).solution
-    return grid.collect(height)
+        for slope, step, weight, target in (
+            (wanted[0], 1, right, to_right),
+            (wanted[1], width, down, to_down),
+        ):
+            bilateral.weigh(
+                height, slope, strength, inside, step, _SHARPNESS, _SURE, k == 0, weight, target
+            )
+        bilateral.gather(
+            height, hold, inside, width, right, down, to_right, to_down, centre, source
+        )
+        operator = Stencil(
+            centre.reshape(grid.shape),
+            -right.reshape(grid.shape),
+            -down.reshape(grid.shape),
+            nothing,
+            nothing,
+        )
+        found = pcg(
+            operator,
+            source.reshape(grid.shape),
+            Multigrid(operator),
+            1e-3,
+            30,
+            start=height.reshape(grid.shape),
+        )
+        height = found.solution.ravel()
+    return grid.collect(height.reshape(grid.shape))

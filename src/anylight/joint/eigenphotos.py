@@ -122,24 +122,26 @@ def _fill(
     channel: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients of the pixels that lack samples; the basis and Gram matrix with them."""
-    num = len(stored)
-    usable = is_usable(stored).T.astype(float)
-    sample = (stored / white).T
-    filled = sample.copy()
-    for _ in range(_ROUNDS):
-        gram = complete + filled.T @ filled
+    columns = slice(channel * kept, (channel + 1) * kept)
+    blocks = [slice(start, start + _BLOCK) for start in range(0, len(lacks), _BLOCK)]
+    basis = np.zeros((len(stored), kept))
+    for turn in range(_ROUNDS):
+        gram = complete.copy()
+        for own in blocks:
+            filled = (stored[:, own] / white).T
+            if turn:
+                guess = values[lacks[own], columns] @ basis.T
+                filled = np.where(is_usable(stored[:, own]).T, filled, guess)
+            gram += filled.T @ filled
         basis, power = _leading(gram, kept)
         spread = power / max(power.sum(), 1e-30)
         hold = np.diag(1e-4 / np.maximum(spread, 1e-9)) * spread.max()
-        for start in range(0, len(lacks), _BLOCK):
-            own = slice(start, start + _BLOCK)
-            weight = usable[own]
+        for own in blocks:
+            weight = is_usable(stored[:, own]).T.astype(float)
             normal = np.einsum("pm,mr,ms->prs", weight, basis, basis, optimize=True)
-            source = (weight * sample[own]) @ basis
+            source = (weight * (stored[:, own] / white).T) @ basis
             found = np.linalg.solve(normal + hold, source[..., None])[..., 0]
-            values[lacks[own], channel * kept : (channel + 1) * kept] = found
-            filled[own] = np.where(weight > 0, sample[own], found @ basis.T)
-    assert basis.shape == (num, kept)
+            values[lacks[own], columns] = found
     return basis, gram
 
 

@@ -1,5 +1,6 @@
 """How well a surface under some light explains the eigen-photos, with the best albedo."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from anylight.kernels import elimination, monomials
 from anylight.kernels.monomials import Basis, basis
 from anylight.photometry.harmonics import harmonics, num_harmonics, order_of
 
-from .level import Level, Surface
+from .level import EVERY, Level, Surface
 
 CHUNK = 16384
 """Pixels that pass through the matrix products together."""
@@ -39,46 +40,61 @@ def evaluate(level: Level, surface: Surface, light: Light) -> Fit:
 
 
 def evaluate_slopes(
-    level: Level, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"], light: Light
+    level: Level,
+    p: Float[np.ndarray, " n"],
+    q: Float[np.ndarray, " n"],
+    light: Light,
+    part: slice = EVERY,
 ) -> Fit:
-    """Fit the albedo to facets of given slopes, whether or not they make a surface."""
-    unit, length = level.normals(p, q)
+    """Fit the albedo to facets of given slopes, whether or not they make a surface.
+
+    Args:
+        level: the photos.
+        p: slopes of the pixels along u.
+        q: slopes along v.
+        light: the light.
+        part: which pixels these are.
+    """
+    unit, length = level.normals(p, q, part)
+    photos = level.photos[part]
     own, coefficients = polynomial(light)
-    albedo = np.empty((level.size, level.num_channels), np.float32)
-    misfit = np.empty(level.size, np.float32)
-    size = min(CHUNK, level.size)
+    albedo = np.empty((len(photos), level.num_channels), np.float32)
+    misfit = np.empty(len(photos), np.float32)
+    size = min(CHUNK, len(photos))
     terms = np.empty((own.size, size), np.float32)
     shading = np.empty((size, light.shape[1]), np.float32)
-    for start in range(0, level.size, CHUNK):
-        part = slice(start, min(start + CHUNK, level.size))
-        num = part.stop - part.start
-        monomials.evaluate(own.exponents, unit[:, part], terms[:, :num])
+    for some in chunks(len(photos)):
+        num = some.stop - some.start
+        monomials.evaluate(own.exponents, unit[:, some], terms[:, :num])
         np.dot(terms[:, :num].T, coefficients, out=shading[:num])
         elimination.residuals(
-            level.photos[part], shading[:num], level.num_channels, albedo[part], misfit[part]
+            photos[some], shading[:num], level.num_channels, albedo[some], misfit[some]
         )
-    return Fit(unit, length, albedo, misfit.astype(float))
+    return Fit(unit, length, albedo, misfit)
+
+
+def chunks(num: int, size: int = CHUNK) -> Iterator[slice]:
+    """Cut so many pixels into parts."""
+    for start in range(0, num, size):
+        yield slice(start, min(start + size, num))
 
 
 def shade_with_slopes(
-    part: slice,
-    fit: Fit,
-    turns: tuple[np.ndarray, np.ndarray],
+    unit: Float[np.ndarray, "3 n"],
+    turns: tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "3 n"]],
     light: tuple[Basis, np.ndarray],
     out: tuple[np.ndarray, np.ndarray],
 ) -> None:
     """Shading of some pixels and its derivatives by their slopes.
 
     Args:
-        part: which pixels.
-        fit: with their normals.
+        unit: their normals.
         turns: derivatives of the normals by p and by q.
         light: from `polynomial`.
         out: monomials (3, K, n) and shades (3, n, CR) to fill: value, by p, by q.
     """
     (own, coefficients), (terms, shades) = light, out
-    along_p, along_q = (turn[:, part] for turn in turns)
-    monomials.evaluate_with_slopes(own.exponents, fit.unit[:, part], along_p, along_q, *terms)
+    monomials.evaluate_with_slopes(own.exponents, unit, *turns, *terms)
     for term, shade in zip(terms, shades, strict=True):
         np.dot(term.T, coefficients, out=shade)
 
@@ -86,7 +102,7 @@ def shade_with_slopes(
 def first_light(level: Level, surface: Surface, order: int, rounds: int = 5) -> Light:
     """Light of a surface, the albedo starting at the photos' overall brightness."""
     unit, _ = level.normals(*level.slopes(surface))
-    terms = harmonics(unit.T, order)
+    terms = harmonics(unit.T.astype(float), order)
     num = level.photos.shape[1] // level.num_channels
     light = np.zeros((num_harmonics(order), level.photos.shape[1]))
     for c in range(level.num_channels):

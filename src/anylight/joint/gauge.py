@@ -67,7 +67,7 @@ def in_view(level: Level, vectors: Float[np.ndarray, "3 P"]) -> Float[np.ndarray
 
 def mean_normal(level: Level, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, " 3"]:
     """Mean over the pixels, as they count, each seen along its own ray."""
-    return in_view(level, unit) @ level.cover.astype(float) / level.cover.sum(dtype=float)
+    return (in_view(level, unit) @ level.cover).astype(float) / level.cover.sum(dtype=float)
 
 
 def strain(level: Level, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, " 3"]:
@@ -76,29 +76,14 @@ def strain(level: Level, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, " 
 
 
 def strain_gradient(
-    level: Level, along_p: Float[np.ndarray, "3 P"], along_q: Float[np.ndarray, "3 P"]
+    level: Level, unit: Float[np.ndarray, "3 P"], length: Float[np.ndarray, " P"]
 ) -> list[Surface]:
     """Derivative of the three strains by the surface."""
+    along_p, along_q = (in_view(level, turn) for turn in level.turns(unit, length))
     share = level.cover / level.cover.sum(dtype=float)
-    along_p, along_q = in_view(level, along_p), in_view(level, along_q)
     return [
-        level.scatter(share * along_p[axis] / SPREAD[axis], share * along_q[axis] / SPREAD[axis])
+        level.scatter(
+            share * along_p[axis] / SPREAD[axis], share * along_q[axis] / SPREAD[axis], np.float32
+        )
         for axis in range(3)
     ]
-
-
-def modes(level: Level, surface: Surface, degree: int = 5) -> Float[np.ndarray, "m n"]:
-    """Smooth changes of the surface and its relief, orthonormal over the corners.
-
-    These are what light can make up for, so the solver treats them together with the light.
-    """
-    rows, columns = np.nonzero(level.grid.inside)
-    size = max(int(np.ptp(rows)), int(np.ptp(columns)), 1) / 2
-    x, y = (columns - columns.mean()) / size, (rows - rows.mean()) / size
-    height = surface[rows, columns]
-    height = (height - height.mean()) / max(float(height.std()), 1e-12)
-    smooth = [x**a * y ** (d - a) for d in range(degree + 1) for a in range(d + 1)]
-    table = np.stack([*smooth, height, height * x, height * y], axis=1)
-    vectors, sizes = np.linalg.qr(table)
-    keep = np.abs(np.diag(sizes)) > 1e-6 * np.abs(sizes).max()
-    return np.ascontiguousarray(vectors.T[keep][1:])

@@ -4,10 +4,13 @@ Every facet should have its pixel's normal; a robust penalty lets few facets fai
 span a depth step) instead of bending all.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float
 
 from anylight.kernels import facets
+from anylight.linalg import stencil
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
 
@@ -30,6 +33,27 @@ def smooth_surface(level: Level, p: Float[np.ndarray, " P"], q: Float[np.ndarray
     return level.centred(pcg(operator, source, Multigrid(operator), 1e-6, 200).solution)
 
 
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """The stencil of `facets.assemble`, applied without being formed."""
+
+    level: Level
+    blocks: Float[np.ndarray, "3 P"]
+    edge: float
+    even: Float[np.ndarray, " P"]
+
+    def of(self, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]) -> Surface:
+        """Right-hand side for slopes that are wanted."""
+        uu, uv, vv = self.blocks
+        return self.level.scatter(uu * p + uv * q, uv * p + vv * q, np.float32)
+
+    def multiply(self, x: Surface, out: Surface) -> float:
+        """Compute out = A x; return x · A x."""
+        out[:] = self.of(*self.level.slopes(x))
+        facets.hold(x, self.edge, self.even, self.level.here, out)
+        return stencil.dot(x, out)
+
+
 def robust_surface(
     level: Level,
     p: Float[np.ndarray, " P"],
@@ -39,20 +63,22 @@ def robust_surface(
 ) -> tuple[Surface, Float[np.ndarray, " P"]]:
     """Surface whose facets have the given slopes, and the weight each facet got."""
     unit, length = level.normals(p, q)
-    along_p, along_q = level.turns(unit, length)
-    form = np.stack(
-        [(along_p**2).sum(axis=0), (along_p * along_q).sum(axis=0), (along_q**2).sum(axis=0)]
-    )
-    form /= max(float(form.max()), 1e-300)
-    edge = np.full(level.size, _EDGE * float((form[0] + form[2]).mean()))
+    form = np.stack(level.metric(unit, length))
+    form /= max(float(form.max()), 1e-30)
+    edge = _EDGE * float((form[0] + form[2]).mean(dtype=float))
+    even = np.ones(level.size, np.float32)
+    del length
     surface = start
     for k in range(rounds):
         now, _ = level.normals(*level.slopes(surface))
         scale = _SCALE * max(1.0, 3.0 * (1 - k / 3))
-        weight = 1 / (1 + ((now - unit) ** 2).sum(axis=0) / scale**2)
+        weight = 1 / (1 + ((now - unit) ** 2).sum(axis=0) / np.float32(scale**2))
+        del now
         blocks = form * (weight * level.cover)
-        operator = facets.assemble(blocks, edge, level.here, level.grid.shape)
-        operator.centre[level.grid.inside] += 1e-9 * operator.centre.max()
-        source = level.scatter(blocks[0] * p + blocks[1] * q, blocks[1] * p + blocks[2] * q)
-        surface = pcg(operator, source, Multigrid(operator), 1e-4, 40, start=surface).solution
+        operator = facets.assemble(blocks, edge * even, level.here, level.grid.shape, np.float32)
+        operator.centre[level.grid.inside] += np.float32(1e-9 * operator.centre.max())
+        inverse = Multigrid(operator)
+        del operator
+        product = _Product(level, blocks, edge, even)
+        surface = pcg(product, product.of(p, q), inverse, 1e-4, 40, start=surface).solution
     return level.centred(surface), weight

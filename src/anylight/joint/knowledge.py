@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from .gauge import GaugeKnowledge, modes
+from .gauge import GaugeKnowledge
 from .level import Level
+from .modes import smooth_modes
 from .newton import Estimate, robust_energy
 from .system import Damping, System
 
@@ -22,7 +23,7 @@ def gauge_knowledge(level: Level, state: Estimate) -> GaugeKnowledge:
         state.fit,
         state.weights(level),
         none,
-        modes(level, state.surface),
+        smooth_modes(level, state.surface),
     )
     system.damp(_DAMPING)
     still = np.zeros_like(state.light)

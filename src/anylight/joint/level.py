@@ -12,6 +12,8 @@ from anylight.geometry.domain import Domain
 from anylight.kernels import facets
 from anylight.linalg.grid import Grid
 
+EVERY = slice(None)
+"""All pixels."""
 CameraNumbers = tuple[float, float, float, float]
 Surface = Float[np.ndarray, "h w"]
 """Log-depth (orthographic: depth) at the corners of the pixels, on their padded grid."""
@@ -66,27 +68,47 @@ class Level:
     def view(self) -> Float[np.ndarray, "3 P"]:
         """Unit direction of every pixel's ray."""
         rays = self.camera.rays(*self.domain.pixels.T)
-        return np.ascontiguousarray((rays / np.linalg.norm(rays, axis=1, keepdims=True)).T)
+        rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+        return np.ascontiguousarray(rays.T, np.float32)
 
     def slopes(self, surface: Surface) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
         """Slopes of every facet."""
         return facets.slopes(surface, self.here)
 
-    def scatter(self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"]) -> Surface:
+    def scatter(
+        self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"], dtype: type = np.float64
+    ) -> Surface:
         """Adjoint of the slopes."""
-        return facets.scatter(gp, gq, self.here, self.grid.shape)
+        return facets.scatter(gp, gq, self.here, self.grid.shape, dtype)
 
     def normals(
-        self, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]
-    ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, " P"]]:
-        """Unit normals of slopes, and the lengths |ñ|."""
-        return facets.normals(p, q, self.camera_numbers, self.domain.pixels)
+        self,
+        p: Float[np.ndarray, " n"],
+        q: Float[np.ndarray, " n"],
+        part: slice | Int[np.ndarray, " n"] = EVERY,
+    ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, " n"]]:
+        """Unit normals of slopes, and the lengths |ñ|; of some pixels or all."""
+        return facets.normals(p, q, self.camera_numbers, self.domain.pixels[part])
 
     def turns(
+        self,
+        unit: Float[np.ndarray, "3 n"],
+        length: Float[np.ndarray, " n"],
+        part: slice | Int[np.ndarray, " n"] = EVERY,
+    ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "3 n"]]:
+        """Derivatives of the normals by the slopes; of some pixels or all."""
+        return facets.turns(unit, length, self.camera_numbers, self.domain.pixels[part])
+
+    def metric(
         self, unit: Float[np.ndarray, "3 P"], length: Float[np.ndarray, " P"]
-    ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, "3 P"]]:
-        """Derivatives of the normals by the slopes."""
-        return facets.turns(unit, length, self.camera_numbers, self.domain.pixels)
+    ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+        """Squared turn of the normal by p, the product of both turns, and by q."""
+        along_p, along_q = self.turns(unit, length)
+        pp, pq, qq = (
+            np.einsum("ap,ap->p", a, b)
+            for a, b in ((along_p, along_p), (along_p, along_q), (along_q, along_q))
+        )
+        return pp, pq, qq
 
     def centred(self, surface: Surface) -> Surface:
         """Take the mean off: it is free."""

@@ -15,13 +15,15 @@ from anylight.initial.integrate import clamp_slant
 from anylight.kernels import elimination
 from anylight.photometry.harmonics import harmonics, order_of
 
-from .fit import CHUNK, Fit, Light, evaluate_slopes, polynomial, shade_with_slopes
+from .fit import CHUNK, Fit, Light, chunks, evaluate_slopes, polynomial, shade_with_slopes
 from .level import Level
 
 _DIRECTIONS = 800
 _BEHIND = -0.05
 """Largest cosine with the viewing ray that a visible normal may have."""
 _STEPS = 5
+_SOME = 1 << 16
+"""Pixels that are turned together."""
 _ROWS = 1024
 """Pixels compared with the table at once."""
 
@@ -47,57 +49,70 @@ def directions(num: int = _DIRECTIONS) -> Float[np.ndarray, "n 3"]:
     return points[points[:, 2] < 0.2]
 
 
-def search(level: Level, light: Light) -> Float[np.ndarray, "P 3"]:
-    """Best direction of the table for every pixel."""
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Directions and the shading each would have, of length one in every channel."""
+
+    directions: Float[np.ndarray, "n 3"]
+    shading: Float[np.ndarray, "n C R"]
+
+    def best(self, level: Level, part: slice) -> Float[np.ndarray, "P 3"]:
+        """Best direction for some pixels."""
+        num = self.shading.shape[2]
+        found = np.empty(part.stop - part.start, np.intp)
+        narrow = self.directions.T.astype(np.float32)
+        for some in chunks(len(found), _ROWS):
+            own = slice(part.start + some.start, part.start + some.stop)
+            explained = np.zeros((some.stop - some.start, len(self.directions)), np.float32)
+            for c in range(level.num_channels):
+                photos = level.photos[own, c * num : (c + 1) * num]
+                explained += np.maximum(photos @ self.shading[:, c].T, 0) ** 2
+            explained[level.view[:, own].T @ narrow > _BEHIND] = -1
+            found[some] = explained.argmax(axis=1)
+        return self.directions[found]
+
+
+def _table(level: Level, light: Light) -> _Table:
     table = directions()
     shading = harmonics(table, order_of(len(light))) @ light
-    num = shading.shape[1] // level.num_channels
-    shading = shading.reshape(len(table), level.num_channels, num).astype(np.float32)
+    shading = shading.reshape(len(table), level.num_channels, -1).astype(np.float32)
     shading /= np.linalg.norm(shading, axis=2, keepdims=True) + 1e-20
-    found = np.empty(level.size, np.intp)
-    pixels, narrow = level.domain.pixels, table.T.astype(np.float32)
-    for start in range(0, level.size, _ROWS):
-        part = slice(start, start + _ROWS)
-        rays = level.camera.rays(*pixels[part].T)
-        rays /= np.linalg.norm(rays, axis=1, keepdims=True)
-        explained = np.zeros((len(rays), len(table)), np.float32)
-        for c in range(level.num_channels):
-            photos = level.photos[part, c * num : (c + 1) * num]
-            explained += np.maximum(photos @ shading[:, c].T, 0) ** 2
-        explained[rays.astype(np.float32) @ narrow > _BEHIND] = -1
-        found[part] = explained.argmax(axis=1)
-    return table[found]
+    return _Table(table, shading)
 
 
-def face(
-    level: Level,
-    light: Light,
-    start: tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]] | None = None,
-    steps: int = _STEPS,
-) -> Facing:
-    """Slopes that explain every pixel best by itself.
+def face(level: Level, light: Light, steps: int = _STEPS) -> Facing:
+    """Slopes that explain every pixel best by itself, in so many Newton steps."""
+    table = _table(level, light)
+    every = [_face_some(level, part, light, table, steps) for part in chunks(level.size, _SOME)]
+    fits = [some.fit for some in every]
+    fit = Fit(
+        np.concatenate([some.unit for some in fits], axis=1),
+        np.concatenate([some.length for some in fits]),
+        np.concatenate([some.albedo for some in fits]),
+        np.concatenate([some.misfit for some in fits]),
+    )
+    return Facing(
+        np.concatenate([some.p for some in every]),
+        np.concatenate([some.q for some in every]),
+        fit,
+        np.concatenate([some.blocks for some in every], axis=1),
+    )
 
-    Args:
-        level: the photos.
-        light: the light.
-        start: slopes to start from; the table's best if not given.
-        steps: Newton steps.
-    """
-    if start is None:
-        pixels = level.domain.pixels
-        found = clamp_slant(level.camera, pixels, search(level, light))
-        start = tuple(slopes_from_normals(level.camera, pixels, found).T.copy())
-    p, q = start
-    damping = np.full(level.size, 1e-3)
-    fit = evaluate_slopes(level, p, q, light)
+
+def _face_some(level: Level, part: slice, light: Light, table: _Table, steps: int) -> Facing:
+    pixels = level.domain.pixels[part]
+    found = clamp_slant(level.camera, pixels, table.best(level, part))
+    p, q = slopes_from_normals(level.camera, pixels, found).T
+    damping = np.full(len(pixels), 1e-3)
+    fit = evaluate_slopes(level, p, q, light, part)
     for _ in range(steps):
-        blocks, gradient = curvature(level, light, fit)
+        blocks, gradient = curvature(level, light, fit, part)
         uu, uv, vv = blocks
         uu, vv = uu * (1 + damping) + 1e-20, vv * (1 + damping) + 1e-20
         det = np.maximum(uu * vv - uv**2, 1e-30)
         dp = -(vv * gradient[0] - uv * gradient[1]) / det
         dq = -(uu * gradient[1] - uv * gradient[0]) / det
-        trial = evaluate_slopes(level, p + dp, q + dq, light)
+        trial = evaluate_slopes(level, p + dp, q + dq, light, part)
         better = trial.misfit < fit.misfit
         p, q = np.where(better, p + dp, p), np.where(better, q + dq, q)
         fit = Fit(
@@ -107,29 +122,31 @@ def face(
             np.where(better, trial.misfit, fit.misfit),
         )
         damping = np.where(better, damping / 5, damping * 10)
-    blocks, _ = curvature(level, light, fit)
-    return Facing(p, q, fit, blocks)
+    blocks, _ = curvature(level, light, fit, part)
+    return Facing(p.astype(np.float32), q.astype(np.float32), fit, blocks.astype(np.float32))
 
 
 def curvature(
-    level: Level, light: Light, fit: Fit
-) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, "2 P"]]:
-    """Blocks and gradient of every pixel's squared residual by its slopes."""
+    level: Level, light: Light, fit: Fit, pixels: slice
+) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "2 n"]]:
+    """Blocks and gradient of some pixels' squared residual by their slopes."""
     own, coefficients = polynomial(light)
-    turns = level.turns(fit.unit, fit.length)
-    blocks, gradient = np.empty((3, level.size)), np.empty((2, level.size))
-    num = min(CHUNK, level.size)
+    total = len(fit.misfit)
+    photos = level.photos[pixels]
+    along_p, along_q = level.turns(fit.unit, fit.length, pixels)
+    blocks, gradient = np.empty((3, total)), np.empty((2, total))
+    num = min(CHUNK, total)
     terms = np.empty((3, own.size, num), np.float32)
     shades = np.empty((3, num, light.shape[1]), np.float32)
     source = np.empty((num, light.shape[1]), np.float32)
     ones = np.ones(num, np.float32)
-    for start in range(0, level.size, CHUNK):
-        part = slice(start, min(start + CHUNK, level.size))
+    for part in chunks(total):
         size = part.stop - part.start
         filled = (terms[:, :, :size], shades[:, :size])
-        shade_with_slopes(part, fit, turns, (own, coefficients), filled)
+        turns = (along_p[:, part], along_q[:, part])
+        shade_with_slopes(fit.unit[:, part], turns, (own, coefficients), filled)
         elimination.linearise(
-            level.photos[part], shades[0, :size], shades[1, :size], shades[2, :size], ones[:size],
+            photos[part], shades[0, :size], shades[1, :size], shades[2, :size], ones[:size],
             level.num_channels, fit.albedo[part], blocks[:, part], gradient[:, part],
             source[:size],
         )  # fmt: skip

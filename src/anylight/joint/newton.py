@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from .fit import Fit, Light, evaluate, raised
-from .gauge import Prior, modes, strain
+from .gauge import Prior, strain
 from .level import Level, Surface
+from .modes import smooth_modes
 from .system import Damping, System
 
 CAUCHY = 3.0
@@ -131,7 +132,7 @@ def newton(
     damping = effort.damping
     state = assess(level, surface, raised(light, order), prior)
     total = level.cover.sum(dtype=float)
-    smooth = modes(level, state.surface)
+    smooth = smooth_modes(level, state.surface)
     for iteration in range(1, effort.iterations + 1):
         begin = perf_counter()
         scale = state.scale
@@ -156,6 +157,7 @@ def newton(
                 break
             refused += 1
             damping = min(damping * 8, _MOST)
+        del system, step
         if accepted is None:
             break
         trial, light, fit, after, strained = accepted

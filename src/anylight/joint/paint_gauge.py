@@ -12,12 +12,14 @@ from jaxtyping import Bool, Float
 from anylight.geometry.domain import Domain
 from anylight.photometry.harmonics import harmonics
 
+from .fit import chunks
+
 _ROUNDS = 12
 _SOFT = 3e-3
 """Change of log-albedo below which the penalty is quadratic."""
 _DARK = 0.02
 """Albedo below this share of the median says nothing about its logarithm."""
-_MOST = 200_000
+_MOST = 60_000
 
 
 def without_shading(
@@ -29,20 +31,25 @@ def without_shading(
 ) -> Float[np.ndarray, "C P"]:
     """Albedo divided by the factor of the normal that explains most of its smooth change."""
     first, second = _pairs(domain, trusted)
-    result = albedo.copy()
-    terms = harmonics(unit.T, order)[:, 1:]
+    turns = _terms(unit[:, first], order) - _terms(unit[:, second], order)
+    factors = np.zeros((len(albedo), turns.shape[1]))
     for c, values in enumerate(albedo):
         floor = _DARK * max(float(np.median(values)), 1e-12)
         bright = (values[first] > floor) & (values[second] > floor)
-        a, b = first[bright], second[bright]
-        if len(a) < 50 * terms.shape[1]:
+        if np.count_nonzero(bright) < 50 * turns.shape[1]:
             continue
-        change = np.log(values[a]) - np.log(values[b])
-        turn = terms[a] - terms[b]
-        factor = _least_change(change, turn)
-        log_factor = terms @ factor
-        result[c] = values / np.exp(log_factor - np.median(log_factor))
-    return result
+        change = np.log(values[first[bright]]) - np.log(values[second[bright]])
+        factors[c] = _least_change(change, turns[bright])
+    log_factor = np.concatenate(
+        [factors @ _terms(unit[:, part], order).T for part in chunks(domain.size)], axis=1
+    )
+    log_factor -= np.median(log_factor, axis=1, keepdims=True)
+    return albedo / np.exp(log_factor.astype(albedo.dtype))
+
+
+def _terms(unit: Float[np.ndarray, "3 n"], order: int) -> Float[np.ndarray, "n k"]:
+    """Harmonics without the constant one."""
+    return harmonics(unit.T.astype(float), order)[:, 1:]
 
 
 def _pairs(domain: Domain, trusted: Bool[np.ndarray, " P"]) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +61,7 @@ def _pairs(domain: Domain, trusted: Bool[np.ndarray, " P"]) -> tuple[np.ndarray,
         first.append(own)
         second.append(other[own])
     a, b = np.concatenate(first), np.concatenate(second)
-    every = max(1, len(a) // _MOST)
+    every = max(1, -(-len(a) // _MOST))
     return a[::every], b[::every]
 
 

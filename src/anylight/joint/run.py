@@ -83,29 +83,28 @@ def explain(
     facing = face(level, course.state.light)
     _, held = robust_surface(level, facing.p, facing.q, course.state.surface)
     spans = held < _SPANS
-    height = step_heights(capture.camera, level.domain, facing.fit.unit)
-    order = order_of(len(course.state.light))
-    albedo = without_shading(
-        level.domain, facing.fit.albedo.T.astype(float), facing.fit.unit, ~spans, order
-    )
-    painting = paint(
-        capture,
-        white,
-        facing.fit.unit,
-        albedo,
+    sure = confidence(spread_deg(level, facing))
+    unit, albedo = facing.fit.unit, facing.fit.albedo.T.copy()
+    lighting, bad_share, domain = (
         photos.lighting(course.state.light),
-        order,
+        photos.bad_share,
+        level.domain,
     )
+    del level, photos, facing  # what follows looks at the capture itself, and these are large
+    height = step_heights(capture.camera, domain, unit)
+    order = order_of(len(course.state.light))
+    albedo = without_shading(domain, albedo, unit, ~spans, order)
+    painting = paint(capture, white, unit, albedo, lighting, order)
     return Explanation(
-        depth=depth_of(capture.camera, level.domain, height),
-        normals=facing.fit.unit,
+        depth=depth_of(capture.camera, domain, height),
+        normals=unit,
         albedo=painting.albedo,
         lighting=painting.lighting,
-        confidence=confidence(spread_deg(level, facing)),
+        confidence=sure,
         spans_step=spans,
         course=course,
         noise=painting.noise,
-        bad_share=photos.bad_share,
+        bad_share=bad_share,
     )
 
 

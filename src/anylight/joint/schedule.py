@@ -201,21 +201,29 @@ class _Climb:
         self.state = replace(assess(fine, surface, light, open_prior()), energy=self.state.energy)
 
     def _settle(self, order: int, iterations: int, counter: _Counter, name: str) -> None:
-        level, state = self._levels[self._at], self.state
-        facing = face(level, state.light)
-        surface, _ = robust_surface(level, facing.p, facing.q, state.surface)
+        level, energy, light = self._levels[self._at], self.state.energy, self.state.light
+        surface = _faced(level, self.state)
+        self.state = replace(self.state, surface=surface)
         found = newton(
             level,
             surface,
-            state.light,
+            light,
             order,
             self.knowledge.prior(),
             Effort(iterations),
             Listener(counter, self._at, name),
         )
         # Noise, which finer levels bring back, says nothing against the gauge.
-        ratio = max(state.energy / max(found.energy, 1e-300), 1.0)
+        ratio = max(energy / max(found.energy, 1e-300), 1.0)
         self.state, self.knowledge = found, self.knowledge.at_energy(ratio)
+
+
+def _faced(level: Level, state: Estimate) -> Surface:
+    """Surface through the normals of single pixels."""
+    facing = face(level, state.light)
+    p, q = facing.p, facing.q
+    del facing
+    return robust_surface(level, p, q, state.surface)[0]
 
 
 @dataclass(frozen=True, eq=False)

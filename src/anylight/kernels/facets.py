@@ -29,7 +29,7 @@ def slopes(
     z: Float[np.ndarray, "h w"], here: Int[np.ndarray, " P"]
 ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
     """Slopes (p, q) of every facet, per pixel."""
-    p, q = np.empty(len(here)), np.empty(len(here))
+    p, q = np.empty((2, len(here)), np.float32)
     _slopes(z.ravel(), here, z.shape[1], p, q)
     return p, q
 
@@ -50,11 +50,37 @@ def scatter(
     gq: Float[np.ndarray, " P"],
     here: Int[np.ndarray, " P"],
     shape: tuple[int, int],
+    dtype: type = np.float64,
 ) -> Float[np.ndarray, "h w"]:
     """Adjoint of `slopes`."""
-    out = np.zeros(shape[0] * shape[1])
+    out: np.ndarray = np.zeros(shape[0] * shape[1], dtype)
     _scatter(gp, gq, here, shape[1], out)
     return out.reshape(shape)
+
+
+@numba.njit(**_OPTIONS)
+def _hold(z, share, cover, here, width, out):
+    for j in range(len(here)):
+        k = here[j]
+        right, below, across = k + 1, k + width, k + width + 1
+        edge = share * cover[j]
+        top, bottom = edge * (z[right] - z[k]), edge * (z[across] - z[below])
+        left, end = edge * (z[below] - z[k]), edge * (z[across] - z[right])
+        out[k] -= top + left
+        out[right] += top - end
+        out[below] += left - bottom
+        out[across] += bottom + end
+
+
+def hold(
+    z: Float[np.ndarray, "h w"],
+    edge: float,
+    cover: Float[np.ndarray, " P"],
+    here: Int[np.ndarray, " P"],
+    out: Float[np.ndarray, "h w"],
+) -> None:
+    """Add half the gradient of Σ_j edge · cover_j / 2 · (squared differences along four edges)."""
+    _hold(z.reshape(-1), edge / 2, cover, here, z.shape[1], out.reshape(-1))
 
 
 @numba.njit(**_OPTIONS)
@@ -80,6 +106,7 @@ def assemble(
     edge: Float[np.ndarray, " P"],
     here: Int[np.ndarray, " P"],
     shape: tuple[int, int],
+    dtype: type = np.float64,
 ) -> Stencil:
     """Stencil of Σ_j (p, q) B (p, q)ᵀ + edge/2 · (squared differences along the four edges).
 
@@ -88,8 +115,9 @@ def assemble(
         edge: what holds the checkerboard, which no slope sees.
         here: places of the facets.
         shape: of the grid of corners.
+        dtype: of the coefficients.
     """
-    parts = np.zeros((5, shape[0] * shape[1]))
+    parts: np.ndarray = np.zeros((5, shape[0] * shape[1]), dtype)
     _assemble(*blocks, edge, here, shape[1], *parts)
     return Stencil(*parts.reshape(5, *shape))
 
@@ -115,7 +143,7 @@ def normals(
     pixels: Float[np.ndarray, "P 2"],
 ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, " P"]]:
     """Unit normals of slopes and the lengths |ñ|; camera = (f_u, f_v, u_0, v_0), 0: parallel."""
-    unit, length = np.empty((3, len(p))), np.empty(len(p))
+    unit, length = np.empty((3, len(p)), np.float32), np.empty(len(p), np.float32)
     _normals(p, q, camera, pixels, unit, length)
     return unit, length
 

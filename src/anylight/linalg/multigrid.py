@@ -37,6 +37,10 @@ class Stencil(NamedTuple):
         """Convert all coefficients."""
         return Stencil(*(np.ascontiguousarray(part, dtype) for part in self))
 
+    def multiply(self, x: GridArray, out: GridArray) -> float:
+        """Compute out = A x; return x · A x."""
+        return stencil.multiply(*self, x, out)
+
     def dense(self) -> Float[np.ndarray, "n n"]:
         """The matrix over all grid nodes, for small grids and tests."""
         height, width = self.centre.shape

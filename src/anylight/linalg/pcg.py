@@ -1,12 +1,19 @@
 """Preconditioned conjugate gradients for stencils on the padded grid."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from . import stencil
 from .multigrid import GridArray, Stencil
+
+
+class Operator(Protocol):
+    """A symmetric matrix."""
+
+    def multiply(self, x: GridArray, out: GridArray) -> float:
+        """Compute out = A x; return x · A x."""
 
 
 class Solve(NamedTuple):
@@ -25,7 +32,7 @@ def jacobi(operator: Stencil) -> Callable[[GridArray], GridArray]:
 
 
 def pcg(
-    operator: Stencil,
+    operator: Operator,
     source: GridArray,
     precondition: Callable[[GridArray], GridArray],
     rtol: float,
@@ -39,18 +46,20 @@ def pcg(
     scalar = source.dtype.type
     x = np.zeros_like(source) if start is None else start.copy()
     r = source.copy()
+    ap = np.zeros_like(source)
     if start is not None:
-        stencil.residual(*operator, x, source, r)
+        operator.multiply(x, ap)
+        r -= ap
     size = np.sqrt(stencil.dot(source, source))
     error = np.sqrt(stencil.dot(r, r))
     if size == 0 or error <= rtol * size:
         return Solve(x, 0, 0.0 if size == 0 else error / size)
     z = precondition(r)
-    p, ap = z.astype(source.dtype).copy(), np.zeros_like(source)
+    p = z.astype(source.dtype)
     rz = stencil.dot(r, z)
     iteration = 0
     for iteration in range(1, max_iterations + 1):
-        curvature = stencil.multiply(*operator, p, ap)
+        curvature = operator.multiply(p, ap)
         if not curvature > 0:
             break
         error = np.sqrt(stencil.advance(scalar(rz / curvature), p, ap, x, r))
