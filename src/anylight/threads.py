@@ -6,8 +6,11 @@ when it is first used, so compiled loops get numba from here.
 """
 
 import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import numba as _numba
 import threadpoolctl
@@ -25,10 +28,32 @@ def use_threads(num: int | None) -> int:
     return int(chosen)
 
 
+def num_threads() -> int:
+    """How many threads compute."""
+    return int(numba.get_num_threads())
+
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+@cache
+def _pool(num: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(num, "anylight")
+
+
+def in_parallel(function: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
+    """Call a function that leaves the interpreter free (matrix algebra) for every item."""
+    every, num = list(items), num_threads()
+    if num == 1 or len(every) == 1:
+        return [function(item) for item in every]
+    return list(_pool(num).map(function, every))
+
+
 def quiet_algebra() -> AbstractContextManager[Any]:
     """Keep the matrix library to one thread: its threads spin while they wait.
 
-    Matrix products here are small. On an idle machine a second thread gains nothing; on a busy one
-    the spinning made runs ten times slower.
+    On a busy machine the spinning made runs ten times slower. Large products are cut into tiles
+    that compiled loops share among their own threads.
     """
     return threadpoolctl.threadpool_limits(limits=1, user_api="blas")

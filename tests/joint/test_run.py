@@ -13,6 +13,7 @@ from anylight.joint.schedule import VOLUMES
 from anylight.metrics import angles_deg, evaluate
 from anylight.model.capture import Capture
 from anylight.model.options import JointOptions
+from anylight.photometry.harmonics import num_harmonics
 from anylight.pipeline import RunOptions, reconstruct
 from anylight.solve.alternate import Status
 from anylight.synth.options import SynthOptions
@@ -96,14 +97,14 @@ def test_the_record_lists_orders_starts_and_energies(tmp_path):
     assert main(["run", str(capture), "--out", str(out)]) == 0
     record = json.loads((out / "run.json").read_text())
     assert record["preset"] == "default"
-    assert record["orders"] == [1, 2, 4, 6]
+    assert record["orders"][:4] == [1, 2, 4, 6]
     assert {start["volume"] for start in record["starts"]} == set(VOLUMES) | {-record["volume"]}
     assert all(start["energy"] > 0 for start in record["starts"])
     assert record["chosen"] in {start["name"] for start in record["starts"]}
     assert {"tilt_u_deg", "tilt_v_deg", "relief_deg", "sentence"} <= set(record["gauge"])
     assert len(record["energies"]) > 20
     scene = load_reconstruction(out / "result.npz")
-    assert scene.lighting.shape == (25, 3, 31)
+    assert scene.lighting.shape == (25, 3, num_harmonics(record["orders"][-1]))
     assert 0 < np.nanmin(scene.confidence) <= np.nanmax(scene.confidence) <= 1
 
 
@@ -113,7 +114,7 @@ def test_three_photos_fall_back_and_say_so(scene):
     assert "published one" in found.warnings[0]
 
 
-@pytest.mark.parametrize(("num", "top"), [(4, 2), (6, 4), (8, 6)])
+@pytest.mark.parametrize(("num", "top"), [(4, 2), (6, 4), (8, 6), (10, 8)])
 def test_few_photos_lower_the_order(num, top):
     small = render(SynthOptions(shape="bust", height=56, images=num))
     found = finite(reconstruct(small.capture))

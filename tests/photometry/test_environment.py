@@ -86,7 +86,7 @@ def test_band_limited_light_is_shaded_exactly(rng, normals):
 @pytest.mark.parametrize("order", DEGREES)
 def test_projection_undoes_panorama_to_second_order(order, rng):
     lighting = rng.standard_normal((2, 3, num_harmonics(order)))
-    errors = [np.abs(project(panorama(lighting, h), order) - lighting).max() for h in (80, 160)]
+    errors = [np.abs(project(panorama(lighting, h), order) - lighting).max() for h in (200, 400)]
     assert errors[1] < 5e-3
     assert errors[1] < 1e-12 or errors[1] < errors[0] / 3.9
 
@@ -95,7 +95,7 @@ def test_rotating_light_and_normal_together_changes_nothing(rng, normals):
     # A lamp in direction ω has harmonics k_l Y(ω): shading depends on ω·n only.
     lamp = np.array([[0.36, -0.48, -0.8]])
     rotation = Rotation.random(rng=rng).as_matrix()
-    for order in (1, 2, 4, 6):
+    for order in (1, 2, 4, 6, 8):
         before = shading(_lamp(lamp, order), normals)
         after = shading(_lamp(lamp @ rotation.T, order), normals @ rotation.T)
         assert np.allclose(before, after, atol=1e-12)

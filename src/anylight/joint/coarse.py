@@ -11,6 +11,8 @@ import scipy.linalg
 from jaxtyping import Float
 
 from anylight.kernels import monomials
+from anylight.kernels.monomials import TILE, num_tiles
+from anylight.threads import in_parallel
 
 from .fit import Fit, Light, polynomial
 from .level import Level
@@ -53,19 +55,23 @@ class CoarseSystem:
         self._columns = self.light.shape[1] // channels
         self._each = own.size * self._columns
         size = num + channels * self._each
-        matrix = np.zeros((size, size))
+        matrix = np.zeros((size, size), np.float32)
         matrix[:num, :num] = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
         unit, length = self.fit.unit[:, self._sample], self.fit.length[self._sample]
-        terms = np.empty((3, own.size, len(self._sample)), np.float32)
+        tiles = np.empty((3, num_tiles(len(self._sample)), own.size, TILE), np.float32)
         turns = level.turns(unit, length, self._sample)
-        monomials.evaluate_with_slopes(own.exponents, unit, *turns, *terms)
-        shades = [(part.T @ coefficients).astype(float) for part in terms]
-        harmonic = terms[0].T.astype(float) @ own.matrix.T
-        for c in range(channels):
-            self._add_channel(matrix, c, shades, harmonic, (p, q))
-        matrix *= self._factor
+        monomials.evaluate_with_slopes(own.exponents, unit, *turns, *tiles)
+        terms = [monomials.flat(part, len(self._sample)) for part in tiles]
+        shades = [part.T @ coefficients for part in terms]
+        harmonic = terms[0].T @ own.matrix.T.astype(np.float32)
+        slopes = (p.astype(np.float32), q.astype(np.float32))
+        in_parallel(
+            lambda channel: self._add_channel(matrix, channel, shades, harmonic, slopes),
+            range(channels),
+        )
+        matrix *= np.float32(self._factor)
         matrix[:num, :num] += self.stiffness
-        self._matrix = matrix.astype(np.float32)
+        self._matrix = matrix
 
     def _light_of(self, channel: int) -> slice:
         first = len(self.modes) + channel * self._each
@@ -82,12 +88,15 @@ class CoarseSystem:
         """Couplings of a channel's light with itself and with the modes."""
         sample, num, own = self._sample, len(self.modes), self._light_of(channel)
         columns = slice(channel * self._columns, (channel + 1) * self._columns)
-        root = (self.fit.albedo[sample, channel] * np.sqrt(self.weight[sample])).astype(float)
+        root = self.fit.albedo[sample, channel] * np.sqrt(self.weight[sample])
         shading, *moves = (shade[:, columns] for shade in shades)
         direction = shading / np.sqrt((shading**2).sum(axis=1, keepdims=True) + 1e-20)
         scaled = harmonic * root[:, None]
         outer = (direction[:, :, None] * scaled[:, None, :]).reshape(len(sample), self._each)
-        matrix[own, own] = np.kron(np.eye(self._columns), scaled.T @ scaled) - outer.T @ outer
+        matrix[own, own] = -(outer.T @ outer)
+        square, size = scaled.T @ scaled, scaled.shape[1]
+        for k in range(own.start, own.stop, size):
+            matrix[k : k + size, k : k + size] += square
         by_p, by_q = (
             move - direction * (direction * move).sum(axis=1, keepdims=True) for move in moves
         )

@@ -101,8 +101,8 @@ def scene_warnings(found: Explanation, capture: Capture) -> list[str]:
     top = orders_for(capture.num_photos)[-1]
     if top < 6:
         warnings.append(
-            f"{capture.num_photos} photos support light of order {top} only; with 8 or more the "
-            "order is 6 and the shape is truer."
+            f"{capture.num_photos} photos support light of order {top} only; with 10 or more the "
+            "order is 8 and the shape is truer."
         )
     mean = found.normals.mean(axis=1)
     if np.rad2deg(np.arccos(min(float(np.linalg.norm(mean)), 1.0))) < _FLAT_DEG:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.kernels import elimination, monomials
-from anylight.kernels.monomials import Basis, basis
+from anylight.kernels.monomials import TILE, Basis, basis, num_tiles
 from anylight.photometry.harmonics import harmonics, num_harmonics, order_of
 
 from .level import EVERY, Level, Surface
@@ -60,13 +60,14 @@ def evaluate_slopes(
     own, coefficients = polynomial(light)
     albedo = np.empty((len(photos), level.num_channels), np.float32)
     misfit = np.empty(len(photos), np.float32)
-    size = min(CHUNK, len(photos))
-    terms = np.empty((own.size, size), np.float32)
-    shading = np.empty((size, light.shape[1]), np.float32)
+    most = num_tiles(min(CHUNK, len(photos)))
+    terms = np.empty((most, own.size, TILE), np.float32)
+    shading = np.empty((most * TILE, light.shape[1]), np.float32)
     for some in chunks(len(photos)):
         num = some.stop - some.start
-        monomials.evaluate(own.exponents, unit[:, some], terms[:, :num])
-        np.dot(terms[:, :num].T, coefficients, out=shading[:num])
+        tiles = num_tiles(num)
+        monomials.evaluate(own.exponents, unit[:, some], terms[:tiles])
+        monomials.shade(terms[:tiles], coefficients, shading)
         elimination.residuals(
             photos[some], shading[:num], level.num_channels, albedo[some], misfit[some]
         )
@@ -91,12 +92,13 @@ def shade_with_slopes(
         unit: their normals.
         turns: derivatives of the normals by p and by q.
         light: from `polynomial`.
-        out: monomials (3, K, n) and shades (3, n, CR) to fill: value, by p, by q.
+        out: tiles of monomials (3, g, K, TILE) and shades (3, g · TILE, CR) to fill: value, by p,
+            by q.
     """
     (own, coefficients), (terms, shades) = light, out
     monomials.evaluate_with_slopes(own.exponents, unit, *turns, *terms)
     for term, shade in zip(terms, shades, strict=True):
-        np.dot(term.T, coefficients, out=shade)
+        monomials.shade(term, coefficients, shade)
 
 
 def first_light(level: Level, surface: Surface, order: int, rounds: int = 5) -> Light:

@@ -31,6 +31,13 @@ class Level:
     cover: Float[np.ndarray, " P"]
     """How much a pixel counts: the share of it that is object, and of its samples that are good."""
 
+    def reweighed(self, cover: Float[np.ndarray, " P"]) -> "Level":
+        """The same level where pixels count differently."""
+        other = replace(self, cover=cover)
+        for name in ("domain", "grid", "here", "view"):
+            vars(other)[name] = getattr(self, name)
+        return other
+
     @cached_property
     def domain(self) -> Domain:
         """The pixels."""

@@ -13,7 +13,9 @@ from jaxtyping import Float
 from anylight.geometry.normals import slopes_from_normals
 from anylight.initial.integrate import clamp_slant
 from anylight.kernels import elimination
+from anylight.kernels.monomials import TILE, num_tiles
 from anylight.photometry.harmonics import harmonics, order_of
+from anylight.threads import in_parallel
 
 from .fit import CHUNK, Fit, Light, chunks, evaluate_slopes, polynomial, shade_with_slopes
 from .level import Level
@@ -61,14 +63,20 @@ class _Table:
         num = self.shading.shape[2]
         found = np.empty(part.stop - part.start, np.intp)
         narrow = self.directions.T.astype(np.float32)
-        for some in chunks(len(found), _ROWS):
+
+        def find(some: slice) -> None:
             own = slice(part.start + some.start, part.start + some.stop)
             explained = np.zeros((some.stop - some.start, len(self.directions)), np.float32)
             for c in range(level.num_channels):
                 photos = level.photos[own, c * num : (c + 1) * num]
-                explained += np.maximum(photos @ self.shading[:, c].T, 0) ** 2
+                likeness = photos @ self.shading[:, c].T
+                np.maximum(likeness, 0, out=likeness)
+                likeness *= likeness
+                explained += likeness
             explained[level.view[:, own].T @ narrow > _BEHIND] = -1
-            found[some] = explained.argmax(axis=1)
+            explained.argmax(axis=1, out=found[some])
+
+        in_parallel(find, chunks(len(found), _ROWS))
         return self.directions[found]
 
 
@@ -136,13 +144,15 @@ def curvature(
     along_p, along_q = level.turns(fit.unit, fit.length, pixels)
     blocks, gradient = np.empty((3, total)), np.empty((2, total))
     num = min(CHUNK, total)
-    terms = np.empty((3, own.size, num), np.float32)
-    shades = np.empty((3, num, light.shape[1]), np.float32)
+    most = num_tiles(num)
+    terms = np.empty((3, most, own.size, TILE), np.float32)
+    shades = np.empty((3, most * TILE, light.shape[1]), np.float32)
     source = np.empty((num, light.shape[1]), np.float32)
     ones = np.ones(num, np.float32)
     for part in chunks(total):
         size = part.stop - part.start
-        filled = (terms[:, :, :size], shades[:, :size])
+        tiles = num_tiles(size)
+        filled = (terms[:, :tiles], shades[:, : tiles * TILE])
         turns = (along_p[:, part], along_q[:, part])
         shade_with_slopes(fit.unit[:, part], turns, (own, coefficients), filled)
         elimination.linearise(

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.kernels import monomials
-from anylight.kernels.monomials import basis
+from anylight.kernels.monomials import TILE, basis, num_tiles
 from anylight.kernels.surface import assemble, neighbours, slope_sizes
 from anylight.linalg.grid import Grid
 from anylight.linalg.pcg import jacobi, pcg
@@ -85,8 +85,10 @@ class _Samples:
     def _chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         for start in range(0, len(self._places), _CHUNK):
             part = slice(start, min(start + _CHUNK, len(self._places)))
-            terms = np.empty((self._basis.size, part.stop - part.start), np.float32)
-            monomials.evaluate(self._basis.exponents, self._unit[:, part], terms)
+            num = part.stop - part.start
+            tiles = np.empty((num_tiles(num), self._basis.size, TILE), np.float32)
+            monomials.evaluate(self._basis.exponents, self._unit[:, part], tiles)
+            terms = monomials.flat(tiles, num)
             stored = self._flat[:, self._places[part], :]
             usable = is_usable(stored)
             values = (stored / self._white).astype(np.float32)

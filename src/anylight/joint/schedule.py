@@ -27,6 +27,16 @@ START_PIXELS = 25_000
 """The level the starts run on: the finest with at most so many pixels."""
 _INWARD = 1.5
 """A start whose rim faces inwards must explain the photos so many times better to be believed."""
+_PHOTOS_FOR = {8: 10, 6: 8, 4: 5, 2: 0}
+"""Photos that an order needs."""
+_CERTAIN, _WORTHWHILE = 6, 0.745
+"""Orders above 6 must explain so much of what 6 left. A sharp lamp has 51 % of its shading beyond
+degree 6 in degree 8, so below this share the missing degrees were more than half of the residual;
+above it noise, gloss and shadows are, and would be taken for light."""
+_CHEAP_PIXELS = 100_000
+"""Levels of up to so many pixels are worth twice the steps: there the gauge is found."""
+_SPANNING = np.float32(1e-6)
+"""Weight of a facet that spans a step."""
 _FIRST_STEPS, _LATER_STEPS, _LATER_DAMPING = 6, 8, 1e-4
 
 
@@ -154,7 +164,7 @@ def solve(
         finalists.append(_flip(start_level, coarsest, finalists[0], counter))
         chosen, state = min(finalists, key=lambda pair: pair[0].score)
         climb = _Climb(levels, state, gauge_knowledge(start_level, state))
-        climb.run(orders[-1], refine_iterations, counter, chosen.name)
+        climb.run(chosen.order, refine_iterations, counter, chosen.name)
     except KeyboardInterrupt:
         if not (candidates or finalists):
             raise
@@ -167,7 +177,7 @@ def solve(
         knowledge=climb.knowledge,
         attempts=tuple(attempt for attempt, _ in candidates + finalists),
         chosen=chosen,
-        orders=orders,
+        orders=tuple(order for order in orders if order <= chosen.order),
         levels=tuple(level.size for level in levels[::-1]),
         interrupted=interrupted,
     )
@@ -193,6 +203,12 @@ class _Climb:
         while self._at:
             self._refine(order_of(len(self.state.light)))
 
+    def _effort(self, size: int, iterations: int) -> Effort:
+        at_start = self._at == len(self._levels) - 1
+        if size > _CHEAP_PIXELS or (at_start and self._at):
+            return Effort(iterations)
+        return Effort(2 * iterations, linear_iterations=30)
+
     def _refine(self, order: int) -> None:
         fine = self._levels[self._at - 1]
         surface = refine(self._levels[self._at], fine, self.state.surface)
@@ -202,7 +218,7 @@ class _Climb:
 
     def _settle(self, order: int, iterations: int, counter: _Counter, name: str) -> None:
         level, energy, light = self._levels[self._at], self.state.energy, self.state.light
-        surface = _faced(level, self.state)
+        surface, level = _faced(level, self.state)
         self.state = replace(self.state, surface=surface)
         found = newton(
             level,
@@ -210,7 +226,7 @@ class _Climb:
             light,
             order,
             self.knowledge.prior(),
-            Effort(iterations),
+            self._effort(level.size, iterations),
             Listener(counter, self._at, name),
         )
         # Noise, which finer levels bring back, says nothing against the gauge.
@@ -218,12 +234,13 @@ class _Climb:
         self.state, self.knowledge = found, self.knowledge.at_energy(ratio)
 
 
-def _faced(level: Level, state: Estimate) -> Surface:
-    """Surface through the normals of single pixels."""
+def _faced(level: Level, state: Estimate) -> tuple[Surface, Level]:
+    """Surface through the normals of single pixels; the level without facets that span a step."""
     facing = face(level, state.light)
     p, q = facing.p, facing.q
     del facing
-    return robust_surface(level, p, q, state.surface)[0]
+    surface, held = robust_surface(level, p, q, state.surface)
+    return surface, level.reweighed(np.maximum(level.cover * held**2, _SPANNING))
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,14 +305,17 @@ def _raise(
     orders: tuple[int, ...],
     counter: _Counter,
 ) -> tuple[Attempt, Estimate]:
-    """Take a start through the higher orders."""
+    """Take a start through the higher orders; the last only where it is worth it."""
     attempt, state = pair
     listener = Listener(counter, number, attempt.name)
     effort = Effort(_LATER_STEPS, damping=_LATER_DAMPING)
     for order in orders[2:]:
-        state = newton(level, state.surface, state.light, order, open_prior(), effort, listener)
+        higher = newton(level, state.surface, state.light, order, open_prior(), effort, listener)
+        if order > _CERTAIN and higher.energy > _WORTHWHILE * state.energy:
+            break
+        state = higher
     outward = rim_outwardness(level, state.fit.unit)
-    order = orders[-1]
+    order = order_of(len(state.light))
     return Attempt(attempt.name, attempt.volume, order, state.energy, outward), state
 
 
@@ -328,5 +348,5 @@ def _flip(
 
 def orders_for(num_photos: int) -> tuple[int, ...]:
     """Orders of the continuation that so many photos support."""
-    top = 6 if num_photos >= 8 else 4 if num_photos >= 5 else 2
+    top = next(order for order, least in _PHOTOS_FOR.items() if num_photos >= least)
     return tuple(order for order in DEGREES if 1 <= order <= top)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from anylight.kernels import elimination, facets
+from anylight.kernels import elimination, facets, monomials
+from anylight.kernels.monomials import TILE, num_tiles
 from anylight.linalg import stencil
 from anylight.linalg.multigrid import Multigrid
 
@@ -48,7 +49,10 @@ class Step:
 
 
 class _Part(NamedTuple):
-    """Some pixels: their monomials, shading and its derivatives by the slopes."""
+    """Some pixels: tiles of their monomials, their shading and its derivatives by the slopes.
+
+    The tiles and what follows from them may be longer than the pixels are many.
+    """
 
     pixels: slice
     terms: np.ndarray
@@ -83,12 +87,12 @@ class System:
         gradient = np.empty((2, level.size), np.float32)
         light = np.zeros(self.light.shape)
         for part, terms, shading, by_p, by_q in self._chunks():
-            source = np.empty_like(shading)
+            source = np.zeros_like(shading)
             elimination.linearise(
                 level.photos[part], shading, by_p, by_q, self.weight[part], level.num_channels,
                 self.fit.albedo[part], self.blocks[:, part], gradient[:, part], source,
             )  # fmt: skip
-            light += self._basis.matrix @ (terms @ source).astype(float)
+            light += self._basis.matrix @ monomials.gather(terms, source)
         self.light_gradient = light
         self.surface_gradient = level.scatter(gradient[0], gradient[1], np.float32)
         self.strains = strain_gradient(level, self.fit.unit, self.fit.length)
@@ -110,22 +114,21 @@ class System:
     def _chunks(self) -> Iterator[_Part]:
         """Pass over the pixels."""
         level, own = self.level, self._basis
-        num, keep = min(CHUNK, level.size), level.size <= _KEPT_PIXELS
-        columns = self.light.shape[1]
-        terms = np.empty((3, own.size, num), np.float32)
-        shades = np.empty((3, num, columns), np.float32)
+        most, keep = num_tiles(min(CHUNK, level.size)), level.size <= _KEPT_PIXELS
+        terms = np.empty((3, most, own.size, TILE), np.float32)
+        shades = np.empty((3, most * TILE, self.light.shape[1]), np.float32)
         for part in chunks(level.size):
             if part.start in self._kept:
                 yield self._kept[part.start]
                 continue
-            size = part.stop - part.start
-            filled = (terms[:, :, :size], shades[:, :size])
+            tiles = num_tiles(part.stop - part.start)
+            filled = (terms[:, :tiles], shades[:, : tiles * TILE])
             unit = self.fit.unit[:, part]
             turns = level.turns(unit, self.fit.length[part], part)
             shade_with_slopes(unit, turns, (own, self._coefficients), filled)
-            made = _Part(part, terms[0, :, :size], *(shade[:size] for shade in shades))
+            made = _Part(part, terms[0, :tiles], *(shade[: tiles * TILE] for shade in shades))
             if keep:
-                made = made._replace(terms=terms[0, :, :size].copy())
+                made = made._replace(terms=terms[0, :tiles].copy())
                 shades = np.empty_like(shades)
                 self._kept[part.start] = made
             yield made
@@ -137,17 +140,17 @@ class System:
         change = np.ascontiguousarray(self._basis.matrix.T @ light, np.float32)
         slope = np.empty((2, level.size), np.float32)
         total = np.zeros(light.shape, np.float64)
-        num = min(CHUNK, level.size)
-        shift = np.empty((num, light.shape[1]), np.float32)
-        source = np.empty_like(shift)
+        most = num_tiles(min(CHUNK, level.size)) * TILE
+        shift = np.empty((most, light.shape[1]), np.float32)
+        source = np.zeros_like(shift)
         for part, terms, shading, by_p, by_q in self._chunks():
-            size = terms.shape[1]
-            np.dot(terms.T, change, out=shift[:size])
+            monomials.shade(terms, change, shift)
             elimination.normal_product(
-                shading, by_p, by_q, shift[:size], self.weight[part], level.num_channels,
-                self.fit.albedo[part], p[part], q[part], slope[:, part], source[:size],
+                shading, by_p, by_q, shift, self.weight[part], level.num_channels,
+                self.fit.albedo[part], p[part], q[part], slope[:, part], source,
             )  # fmt: skip
-            total += terms @ source[:size]
+            source[part.stop - part.start :] = 0
+            total += monomials.gather(terms, source)
         out = level.scatter(slope[0], slope[1], np.float32)
         facets.hold(surface, self._edge, level.cover, level.here, out)
         along = np.array([_dot(direction, surface) for direction in self.strains])

@@ -78,9 +78,9 @@ def normal_product(shading, by_p, by_q, change, weight, channels, albedo, p, q, 
 
     Gives the gradient (2, P) in the slopes and, in `source`, w ρ δr for the light.
     """
-    pixels, num = shading.shape
+    num = shading.shape[1]
     each = num // channels
-    for j in numba.prange(pixels):
+    for j in numba.prange(len(p)):
         gu, gv = np.float32(0), np.float32(0)
         pj, qj = np.float32(p[j]), np.float32(q[j])
         for c in range(channels):

@@ -15,8 +15,10 @@ from anylight.photometry.harmonics import harmonics, num_harmonics
 from anylight.threads import numba
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
-_TOP = 7
-_TILE = 256
+_TOP = 9
+TILE = 1024
+"""Pixels whose monomials lie together, so that matrix products run on all threads."""
+_BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,64 +51,101 @@ def basis(order: int) -> Basis:
     return Basis(order, exponents, matrix)
 
 
+def num_tiles(num: int) -> int:
+    """How many tiles hold so many pixels."""
+    return -(-num // TILE)
+
+
+def flat(tiles: Float[np.ndarray, "g K t"], num: int) -> Float[np.ndarray, "K n"]:
+    """Tiles laid side by side."""
+    return np.concatenate(list(tiles), axis=1)[:, :num]
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def _fill_powers(values, begin, size, powers):
+    for k in range(1, _TOP):
+        into, before = powers[k], powers[k - 1]
+        for j in range(size):
+            into[j] = before[j] * np.float32(values[begin + j])
+
+
 @numba.njit(parallel=True, **_OPTIONS)
 def evaluate(exponents, unit, out):
-    """Monomials (K, P) of unit normals (3, P), in float32."""
+    """Monomials of unit normals (3, P), in tiles (G, K, TILE) of float32; zero beyond the last."""
     num = unit.shape[1]
-    for t in numba.prange((num + _TILE - 1) // _TILE):
-        begin = t * _TILE
-        size = min(_TILE, num - begin)
-        powers = np.ones((3, _TOP, _TILE), np.float32)
-        for axis in range(3):
-            values = unit[axis, begin : begin + size]
-            for k in range(1, _TOP):
-                into, before = powers[axis, k], powers[axis, k - 1]
+    for t in numba.prange(len(out)):
+        powers = np.ones((3, _TOP, _BLOCK), np.float32)
+        for start in range(0, TILE, _BLOCK):
+            begin = t * TILE + start
+            size = max(0, min(_BLOCK, num - begin))
+            for axis in range(3):
+                _fill_powers(unit[axis], begin, size, powers[axis])
+            for k in range(len(exponents)):
+                x, y = powers[0, exponents[k, 0]], powers[1, exponents[k, 1]]
+                z, row = powers[2, exponents[k, 2]], out[t, k, start : start + _BLOCK]
                 for j in range(size):
-                    into[j] = before[j] * np.float32(values[j])
-        for k in range(len(exponents)):
-            x, y = powers[0, exponents[k, 0]], powers[1, exponents[k, 1]]
-            z, row = powers[2, exponents[k, 2]], out[k, begin : begin + size]
-            for j in range(size):
-                row[j] = x[j] * y[j] * z[j]
+                    row[j] = x[j] * y[j] * z[j]
+                row[size:] = 0
 
 
 @numba.njit(parallel=True, **_OPTIONS)
 def evaluate_with_slopes(exponents, unit, along_p, along_q, out, out_p, out_q):
-    """Monomials (K, P) and their derivatives along two changes (3, P) of the normal."""
+    """Monomials and their derivatives along two changes (3, P) of the normal, in tiles."""
     num = unit.shape[1]
-    for t in numba.prange((num + _TILE - 1) // _TILE):
-        begin = t * _TILE
-        size = min(_TILE, num - begin)
-        powers = np.ones((3, _TOP, _TILE), np.float32)
-        turns = np.empty((6, _TILE), np.float32)
-        for axis in range(3):
-            values = unit[axis, begin : begin + size]
-            for k in range(1, _TOP):
-                into, before = powers[axis, k], powers[axis, k - 1]
+    for t in numba.prange(len(out)):
+        powers = np.ones((3, _TOP, _BLOCK), np.float32)
+        turns = np.empty((6, _BLOCK), np.float32)
+        for start in range(0, TILE, _BLOCK):
+            begin = t * TILE + start
+            size = max(0, min(_BLOCK, num - begin))
+            for axis in range(3):
+                _fill_powers(unit[axis], begin, size, powers[axis])
                 for j in range(size):
-                    into[j] = before[j] * np.float32(values[j])
-            first, second = turns[axis], turns[3 + axis]
-            p, q = along_p[axis, begin : begin + size], along_q[axis, begin : begin + size]
-            for j in range(size):
-                first[j] = np.float32(p[j])
-                second[j] = np.float32(q[j])
-        px, py, pz, qx, qy, qz = turns
-        for k in range(len(exponents)):
-            a, b, c = exponents[k, 0], exponents[k, 1], exponents[k, 2]
-            x, y, z = powers[0, a], powers[1, b], powers[2, c]
-            dx, dy, dz = (
-                powers[0, max(a - 1, 0)],
-                powers[1, max(b - 1, 0)],
-                powers[2, max(c - 1, 0)],
-            )
-            fa, fb, fc = np.float32(a), np.float32(b), np.float32(c)
-            row = out[k, begin : begin + size]
-            row_p, row_q = out_p[k, begin : begin + size], out_q[k, begin : begin + size]
-            for j in range(size):
-                yz = y[j] * z[j]
-                gx = fa * dx[j] * yz
-                gy = fb * dy[j] * x[j] * z[j]
-                gz = fc * dz[j] * x[j] * y[j]
-                row[j] = x[j] * yz
-                row_p[j] = gx * px[j] + gy * py[j] + gz * pz[j]
-                row_q[j] = gx * qx[j] + gy * qy[j] + gz * qz[j]
+                    turns[axis, j] = np.float32(along_p[axis, begin + j])
+                    turns[3 + axis, j] = np.float32(along_q[axis, begin + j])
+            px, py, pz, qx, qy, qz = turns
+            for k in range(len(exponents)):
+                a, b, c = exponents[k, 0], exponents[k, 1], exponents[k, 2]
+                x, y, z = powers[0, a], powers[1, b], powers[2, c]
+                dx, dy, dz = (
+                    powers[0, max(a - 1, 0)],
+                    powers[1, max(b - 1, 0)],
+                    powers[2, max(c - 1, 0)],
+                )
+                fa, fb, fc = np.float32(a), np.float32(b), np.float32(c)
+                row = out[t, k, start : start + _BLOCK]
+                row_p = out_p[t, k, start : start + _BLOCK]
+                row_q = out_q[t, k, start : start + _BLOCK]
+                for j in range(size):
+                    yz = y[j] * z[j]
+                    gx = fa * dx[j] * yz
+                    gy = fb * dy[j] * x[j] * z[j]
+                    gz = fc * dz[j] * x[j] * y[j]
+                    row[j] = x[j] * yz
+                    row_p[j] = gx * px[j] + gy * py[j] + gz * pz[j]
+                    row_q[j] = gx * qx[j] + gy * qy[j] + gz * qz[j]
+                row[size:] = 0
+                row_p[size:] = 0
+                row_q[size:] = 0
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def shade(tiles, coefficients, out):
+    """Sum up the monomials: out (G · TILE, c) = tilesᵀ · coefficients (K, c)."""
+    for t in numba.prange(len(tiles)):
+        np.dot(tiles[t].T, coefficients, out[t * TILE : (t + 1) * TILE])
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def _gather(tiles, source, out):
+    for t in numba.prange(len(tiles)):
+        np.dot(tiles[t], source[t * TILE : (t + 1) * TILE], out[t])
+
+
+def gather(
+    tiles: Float[np.ndarray, "g K t"], source: Float[np.ndarray, "n c"]
+) -> Float[np.ndarray, "K c"]:
+    """Sum over all pixels of monomials times source, which is zero beyond the last pixel."""
+    out = np.empty((len(tiles), tiles.shape[1], source.shape[1]), np.float32)
+    _gather(tiles, source, out)
+    return np.asarray(out.sum(axis=0, dtype=np.float64))

@@ -42,12 +42,13 @@ class PaperOptions(msgspec.Struct, frozen=True, kw_only=True):
 class JointOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The default method's numbers (docs/method.md)."""
 
-    order: Literal[2, 4, 6] = 6
+    order: Literal[2, 4, 6, 8] = 8
     """Highest order of the harmonics; few photos lower it."""
     eigenphotos: int = 12
     """Combinations of the photos to work on, per channel."""
     refine_iterations: int = 5
-    """Newton steps at every resolution after the start's."""
+    """Newton steps at every resolution after the start's; twice as many where they are
+    cheap."""
 
     def __post_init__(self) -> None:
         if not MIN_EIGENPHOTOS <= self.eigenphotos <= 100:

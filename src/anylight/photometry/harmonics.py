@@ -1,8 +1,8 @@
 r"""Real spherical harmonics of the half-cosine kernel, and their derivative.
 
 The half-cosine $\max(\omega\cdot n, 0)$ has no odd degree above one, so an order L uses the
-degrees 0, 1, 2, 4, 6 up to L: 1, 4, 9, 18 or 31 functions. They are orthonormal on the sphere,
-ordered by degree l, then by m = −l … l, without the Condon-Shortley sign:
+degrees 0, 1, 2, 4, 6, 8 up to L: 1, 4, 9, 18, 31 or 48 functions. They are orthonormal on the
+sphere, ordered by degree l, then by m = −l … l, without the Condon-Shortley sign:
 Y_1 = √(3/4π)·(y, z, x).
 
 Off the sphere each function is its solid harmonic $r^l Y_{lm}$, a polynomial in (x, y, z);
@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from anylight.arrays import Vectors
 
-DEGREES = (0, 1, 2, 4, 6)
+DEGREES = (0, 1, 2, 4, 6, 8)
 """Degrees that the half-cosine lets through; also the orders on offer."""
 
 
@@ -29,7 +29,7 @@ def degrees(order: int) -> tuple[int, ...]:
 
 
 def num_harmonics(order: int) -> int:
-    """Number K of functions at an order: 1, 4, 9, 18, 31."""
+    """Number K of functions at an order: 1, 4, 9, 18, 31, 48."""
     return sum(2 * degree + 1 for degree in degrees(order))
 
 
@@ -38,7 +38,7 @@ def order_of(num: int) -> int:
     for order in DEGREES:
         if num_harmonics(order) == num:
             return order
-    raise ValueError(f"{num} is not a number of harmonics; 1, 4, 9, 18 and 31 are")
+    raise ValueError(f"{num} is not a number of harmonics; 1, 4, 9, 18, 31 and 48 are")
 
 
 def half_cosine(degree: int) -> float:
