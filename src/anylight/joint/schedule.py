@@ -16,13 +16,14 @@ from anylight.photometry.harmonics import DEGREES, degrees, order_of
 
 from .fit import first_light, raised
 from .gauge import GaugeKnowledge, open_prior
+from .integrable import integrable_surface
 from .integrate import robust_surface, smooth_surface
 from .knowledge import gauge_knowledge
 from .level import Level, Surface, block_of, halve, refine
 from .local import face
 from .newton import Effort, Estimate, Listener, NewtonReport, assess, newton
 
-VOLUMES = (0.03, 0.08, 0.2)
+VOLUMES = (0.03, 0.08)
 START_PIXELS = 25_000
 """The level the starts run on: the finest with at most so many pixels."""
 _INWARD = 1.5
@@ -143,7 +144,7 @@ def solve(
     levels = pyramid(finest)
     coarsest = len(levels) - 1
     start_level = levels[coarsest]
-    num_starts = 1 if given is not None else len(volumes)
+    num_starts = 1 if given is not None else len(volumes) + 1
     counter = _Counter(1.0, tell, sizes={k: level.size for k, level in enumerate(levels)})
     counter.total = start_level.size * (num_starts * 14 + 18 * 3 + 8 * 3 + 14 * 3) + 3.0 * sum(
         level.size * refine_iterations for level in levels[:-1]
@@ -151,7 +152,7 @@ def solve(
     source = (
         _given(levels, given, orders, counter)
         if given is not None
-        else _balloons(start_level, coarsest, volumes, orders, counter)
+        else _starts(start_level, coarsest, volumes, orders, counter)
     )
     candidates: list[tuple[Attempt, Estimate]] = []
     finalists: list[tuple[Attempt, Estimate]] = []
@@ -252,7 +253,7 @@ class _Start:
     surface: Surface
 
 
-def _balloons(
+def _starts(
     level: Level,
     number: int,
     volumes: tuple[float, ...],
@@ -262,6 +263,10 @@ def _balloons(
     for volume in volumes:
         start = _Start(f"balloon {volume:g}", volume, balloon_surface(level, volume))
         yield _attempt(level, number, start, orders, counter)
+    surface = integrable_surface(level)
+    unit, _ = level.normals(*level.slopes(surface))
+    outward = surface if rim_outwardness(level, unit) >= 0 else -surface
+    yield _attempt(level, number, _Start("integrable", None, outward), orders, counter)
 
 
 def _given(

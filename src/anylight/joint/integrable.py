@@ -1,0 +1,79 @@
+"""A start that needs no silhouette: the integrable part of the eigen-photos.
+
+With the albedo divided out, a pixel's eigen-photos depend on its normal alone. Of all fields (p, q)
+that are linear in their leading components, the slopes of a surface have the least curl. That fixes
+them up to tilt, relief and the sign that tells hills from hollows.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.geometry.domain import ABSENT
+from anylight.geometry.normals import slopes_from_normals
+from anylight.initial.integrate import clamp_slant
+
+from .gauge import TARGET
+from .integrate import smooth_surface
+from .level import Level, Surface
+
+_COMPONENTS = 3
+_DARK = 1e-6
+
+
+def integrable_surface(level: Level) -> Surface:
+    """Surface of the slopes with the least curl, at the relief of a usual object."""
+    components = leading_components(level)
+    p, q = least_curl(level, components)
+    pixels = level.domain.pixels
+    normals = _relieved(p, q)
+    slopes = slopes_from_normals(level.camera, pixels, clamp_slant(level.camera, pixels, normals))
+    return smooth_surface(level, *slopes.T.copy())
+
+
+def leading_components(level: Level) -> Float[np.ndarray, "k P"]:
+    """Leading components of the eigen-photos without albedo, centred, of unit variance."""
+    split = level.photos.reshape(level.size, level.num_channels, -1)
+    length = np.linalg.norm(split, axis=2, keepdims=True)
+    hue = (split / np.maximum(length, _DARK)).reshape(level.size, -1).astype(float)
+    hue -= np.average(hue, axis=0, weights=level.cover)
+    _, vectors = np.linalg.eigh(hue.T @ (hue * level.cover[:, None]))
+    found = (hue @ vectors[:, ::-1][:, :_COMPONENTS]).T
+    return found / np.maximum(found.std(axis=1, keepdims=True), 1e-12)
+
+
+def least_curl(
+    level: Level, components: Float[np.ndarray, "k P"]
+) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+    """Combinations (p, q) of the components with the least curl for all their change."""
+    right, below = level.domain.neighbour(1, 0), level.domain.neighbour(0, 1)
+    own = np.flatnonzero((right != ABSENT) & (below != ABSENT))
+    along_u = components[:, right[own]] - components[:, own]
+    along_v = components[:, below[own]] - components[:, own]
+    size = np.sqrt((along_u**2 + along_v**2).sum(axis=0))
+    calm = size <= 3 * np.median(size)  # not over depth steps
+    along_u, along_v = along_u[:, calm], along_v[:, calm]
+    curl = np.concatenate([along_v, -along_u])
+    change = along_u @ along_u.T + along_v @ along_v.T
+    nothing = np.zeros_like(change)
+    whole = np.block([[change, nothing], [nothing, change]])
+    whole += 1e-9 * np.trace(whole) * np.eye(len(whole))
+    root = np.linalg.inv(np.linalg.cholesky(whole))
+    _, vectors = np.linalg.eigh(root @ (curl @ curl.T) @ root.T)
+    amounts = root.T @ vectors[:, 0]
+    num = len(components)
+    return amounts[:num] @ components, amounts[num:] @ components
+
+
+def _relieved(p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]) -> Float[np.ndarray, "P 3"]:
+    """Normals of the slopes at the strength that gives the usual mean normal."""
+    low, high = 1e-6, 1e6
+    square = (p**2 + q**2) / max(float((p**2 + q**2).mean()), 1e-30)
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        if (1 / np.sqrt(1 + middle**2 * square)).mean() > -TARGET[2]:
+            low = middle
+        else:
+            high = middle
+    scale = low / np.sqrt(max(float((p**2 + q**2).mean()), 1e-30))
+    normals = np.stack([scale * p, scale * q, -np.ones_like(p)], axis=1)
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
