@@ -3,7 +3,7 @@ import pytest
 
 from anylight.geometry.camera import Orthographic
 from anylight.joint.level import halve, refine
-from anylight.joint.schedule import coarsened
+from anylight.joint.starts import coarsened
 from tests.joint.scenes import CAMERA, blob_level
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anylight.joint.modes import smooth_modes
-from anylight.joint.schedule import balloon_surface
+from anylight.joint.starts import balloon_surface
 from tests.joint.scenes import rendered_level
 
 

@@ -98,7 +98,10 @@ def test_the_record_lists_orders_starts_and_energies(tmp_path):
     record = json.loads((out / "run.json").read_text())
     assert record["preset"] == "default"
     assert record["orders"][:4] == [1, 2, 4, 6]
-    assert {start["volume"] for start in record["starts"]} == set(VOLUMES) | {-record["volume"]}
+    assert {start["volume"] for start in record["starts"]} >= set(VOLUMES)
+    assert [start["name"] for start in record["starts"]][2] == "integrable"
+    assert record["starts"][-1]["name"] == record["starts"][-2]["name"] + " flipped"
+    assert record["variety"] > 0.1
     assert all(start["energy"] > 0 for start in record["starts"])
     assert record["chosen"] in {start["name"] for start in record["starts"]}
     assert {"tilt_u_deg", "tilt_v_deg", "relief_deg", "sentence"} <= set(record["gauge"])
@@ -126,8 +129,7 @@ def test_one_channel_and_a_given_volume():
     small = render(SynthOptions(shape="vase", height=56, images=9))
     grey = Capture(small.capture.photos[..., :1], small.capture.mask, small.capture.camera)
     found = finite(reconstruct(grey, RunOptions(volume=0.1)))
-    assert found.findings["volume"] == 0.1
-    assert {start["volume"] for start in found.findings["starts"]} == {0.1, -0.1}
+    assert [start["volume"] for start in found.findings["starts"]][:2] == [0.1, None]
 
 
 def test_parallel_rays_are_named():
@@ -161,7 +163,8 @@ def test_a_plane_ends_with_a_warning(rng):
     photos = np.round(20000 * paint * light).astype(np.uint16)
     camera = Perspective((70.0, 70.0), (24.5, 19.5))
     found = finite(reconstruct(Capture(photos, np.ones((40, 50), bool), camera)))
-    assert found.warnings
+    assert any("looks flat" in warning for warning in found.warnings)
+    assert not any("facets" in warning for warning in found.warnings)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

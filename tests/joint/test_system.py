@@ -7,7 +7,7 @@ from anylight.joint.fit import evaluate, first_light, raised
 from anylight.joint.gauge import in_view, open_prior, strain
 from anylight.joint.modes import smooth_modes
 from anylight.joint.newton import Effort, Listener, assess, newton
-from anylight.joint.schedule import balloon_surface
+from anylight.joint.starts import balloon_surface
 from anylight.joint.system import Damping, System
 from tests.joint.scenes import rendered_level
 

@@ -47,8 +47,7 @@ class CoarseSystem:
         )
         self._factor = level.size / len(self._sample)
         self._corners = self.modes.at_corners(self._sample)
-        a, b, c, d = self._corners
-        p, q = 0.5 * (b - a + d - c), 0.5 * (c - a + d - b)
+        p, q = level.corner_slopes(self._corners)
         uu, uv, vv = self.blocks[:, self._sample].astype(float)
         own, coefficients = polynomial(self.light)
         channels = level.num_channels

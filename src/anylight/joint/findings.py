@@ -13,7 +13,8 @@ from .schedule import orders_for
 
 _GUESS_DEG = 10.0
 _VAGUE_DEG = 4.0
-_FLAT_DEG = 3.0
+_FLAT = 0.03
+"""Variety below which the photos do not show any relief."""
 _MANY_STEPS = 0.3
 
 
@@ -78,6 +79,7 @@ def findings(found: Explanation) -> dict[str, Any]:
         "noise": found.noise,
         "unusable_samples": found.bad_share,
         "facets_over_steps": float(found.spans_step.mean()),
+        "variety": course.variety,
         "confidence_mean": float(found.confidence.mean()),
     }
 
@@ -104,13 +106,12 @@ def scene_warnings(found: Explanation, capture: Capture) -> list[str]:
             f"{capture.num_photos} photos support light of order {top} only; with 10 or more the "
             "order is 8 and the shape is truer."
         )
-    mean = found.normals.mean(axis=1)
-    if np.rad2deg(np.arccos(min(float(np.linalg.norm(mean)), 1.0))) < _FLAT_DEG:
+    if found.course.variety < _FLAT:
         warnings.append(
-            "the object looks flat: a plane under changing light does not tell paint from light; "
-            "let something round stand beside it next time."
+            "the object looks flat: all its points answer to the lights alike, so the shape drawn "
+            "is a guess; photograph something with relief, or move lamps nearer and lower."
         )
-    if found.spans_step.mean() > _MANY_STEPS:
+    elif found.spans_step.mean() > _MANY_STEPS:
         warnings.append(
             f"{100 * found.spans_step.mean():.0f} % of the facets do not fit one surface: check "
             "that camera and object did not move between the photos."

@@ -32,13 +32,28 @@ def integrable_surface(level: Level) -> Surface:
 
 def leading_components(level: Level) -> Float[np.ndarray, "k P"]:
     """Leading components of the eigen-photos without albedo, centred, of unit variance."""
+    hue = _hues(level)
+    _, vectors = np.linalg.eigh(hue.T @ (hue * level.cover[:, None]))
+    found = (hue @ vectors[:, ::-1][:, :_COMPONENTS]).T
+    return found / np.maximum(found.std(axis=1, keepdims=True), 1e-12)
+
+
+def _hues(level: Level) -> Float[np.ndarray, "P CR"]:
+    """Eigen-photos of unit length in every channel, centred: all that the normal does."""
     split = level.photos.reshape(level.size, level.num_channels, -1)
     length = np.linalg.norm(split, axis=2, keepdims=True)
     hue = (split / np.maximum(length, _DARK)).reshape(level.size, -1).astype(float)
     hue -= np.average(hue, axis=0, weights=level.cover)
-    _, vectors = np.linalg.eigh(hue.T @ (hue * level.cover[:, None]))
-    found = (hue @ vectors[:, ::-1][:, :_COMPONENTS]).T
-    return found / np.maximum(found.std(axis=1, keepdims=True), 1e-12)
+    return hue
+
+
+def variety(level: Level) -> float:
+    """How differently the pixels answer to the lights, paint apart: a plane has none.
+
+    A round object has about 0.3.
+    """
+    hue = _hues(level)
+    return float(np.sqrt((hue**2).sum(axis=1).mean() / level.num_channels))
 
 
 def least_curl(

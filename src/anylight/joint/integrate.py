@@ -27,7 +27,7 @@ def smooth_surface(level: Level, p: Float[np.ndarray, " P"], q: Float[np.ndarray
     """Surface whose facets have the given slopes, by plain least squares."""
     ones, zeros = np.ones(level.size), np.zeros(level.size)
     blocks = np.stack([ones, zeros, ones])
-    operator = facets.assemble(blocks, 1e-5 * ones, level.here, level.grid.shape)
+    operator = level.assemble(blocks, 1e-5 * ones)
     operator.centre[level.grid.inside] += 1e-9
     source = level.scatter(p, q)
     return level.centred(pcg(operator, source, Multigrid(operator), 1e-6, 200).solution)
@@ -75,7 +75,7 @@ def robust_surface(
         weight = 1 / (1 + ((now - unit) ** 2).sum(axis=0) / np.float32(scale**2))
         del now
         blocks = form * (weight * level.cover)
-        operator = facets.assemble(blocks, edge * even, level.here, level.grid.shape, np.float32)
+        operator = level.assemble(blocks, edge * even, np.float32)
         operator.centre[level.grid.inside] += np.float32(1e-9 * operator.centre.max())
         inverse = Multigrid(operator)
         del operator

@@ -11,6 +11,7 @@ from anylight.geometry.camera import Camera, Orthographic, Perspective
 from anylight.geometry.domain import Domain
 from anylight.kernels import facets
 from anylight.linalg.grid import Grid
+from anylight.linalg.multigrid import Stencil
 
 EVERY = slice(None)
 """All pixels."""
@@ -88,6 +89,23 @@ class Level:
         """Adjoint of the slopes."""
         return facets.scatter(gp, gq, self.here, self.grid.shape, dtype)
 
+    def assemble(
+        self,
+        blocks: Float[np.ndarray, "3 P"],
+        edge: Float[np.ndarray, " P"],
+        dtype: type = np.float64,
+    ) -> Stencil:
+        """Stencil of a quadratic form of the slopes (see `facets.assemble`)."""
+        return facets.assemble(blocks, edge, self.here, self.grid.shape, dtype)
+
+    @staticmethod
+    def corner_slopes(
+        corners: Float[np.ndarray, "4 m n"],
+    ) -> tuple[Float[np.ndarray, "m n"], Float[np.ndarray, "m n"]]:
+        """Slopes of facets whose corners (upper left, upper right, lower left, ...) are given."""
+        a, b, c, d = corners
+        return 0.5 * (b - a + d - c), 0.5 * (c - a + d - b)
+
     def normals(
         self,
         p: Float[np.ndarray, " n"],
@@ -150,11 +168,11 @@ def halve(level: Level) -> Level:
         photos[:, k] = np.bincount(own, level.photos[:, k] * level.cover) / cover
     mask = np.zeros(height * width, bool)
     mask[present] = True
-    return Level(
+    return replace(
+        level,
         mask=mask.reshape(height, width),
         camera=_halved(level.camera),
         photos=photos,
-        num_channels=level.num_channels,
         cover=(cover / 4).astype(np.float32),
     )
 

@@ -18,7 +18,7 @@ from anylight.photometry.harmonics import harmonics, order_of
 from anylight.threads import in_parallel
 
 from .fit import CHUNK, Fit, Light, chunks, evaluate_slopes, polynomial, shade_with_slopes
-from .level import Level
+from .level import Level, Surface
 
 _DIRECTIONS = 800
 _BEHIND = -0.05
@@ -105,6 +105,14 @@ def face(level: Level, light: Light, steps: int = _STEPS) -> Facing:
         fit,
         np.concatenate([some.blocks for some in every], axis=1),
     )
+
+
+def facing_of(level: Level, surface: Surface, light: Light) -> Facing:
+    """The slopes of a surface as they are."""
+    p, q = level.slopes(surface)
+    fit = evaluate_slopes(level, p, q, light)
+    blocks, _ = curvature(level, light, fit, slice(0, level.size))
+    return Facing(p, q, fit, blocks.astype(np.float32))
 
 
 def _face_some(level: Level, part: slice, light: Light, table: _Table, steps: int) -> Facing:

@@ -11,7 +11,7 @@ from .fit import Fit, Light, evaluate, raised
 from .gauge import Prior, strain
 from .level import Level, Surface
 from .modes import smooth_modes
-from .system import Damping, System
+from .system import Damping, Moving, System
 
 CAUCHY = 3.0
 """Scale of the robust penalty, in median residuals of a pixel."""
@@ -98,6 +98,8 @@ class Effort:
     """When conjugate gradients stop."""
     stop: float = 1e-3
     """Relative decrease of the energy that ends it."""
+    together: bool = True
+    """Step in surface and light together, not in turn."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,10 @@ def newton(
         accepted, refused, taken = None, 0, 0
         for _ in range(_TRIES):
             system.damp(Damping(damping, _LIGHT_SHARE * damping))
-            step = system.solve(effort.rtol, effort.linear_iterations)
+            moving = Moving.BOTH
+            if not effort.together:
+                moving = Moving.LIGHT if iteration % 2 else Moving.SURFACE
+            step = system.solve(effort.rtol, effort.linear_iterations, moving=moving)
             taken += step.iterations
             trial = level.centred(state.surface + step.surface)
             light = state.light + step.light
@@ -179,6 +184,6 @@ def newton(
             )
             listener.tell(report)
         damping = max(damping / 5, _LEAST)
-        if before - after < effort.stop * before:
+        if effort.together and before - after < effort.stop * before:
             break
     return state

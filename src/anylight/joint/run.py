@@ -17,11 +17,11 @@ from .depth import step_heights
 from .eigenphotos import averaged, compress
 from .integrate import robust_surface
 from .level import Level, Surface
-from .local import face
+from .local import face, facing_of
 from .newton import NewtonReport
 from .paint_gauge import without_shading
 from .polish import paint
-from .schedule import VOLUMES, Course, orders_for, solve
+from .schedule import VOLUMES, Course, Plan, orders_for, solve
 
 _SPANS = 0.5
 """Facets whose weight falls below this span a depth step."""
@@ -52,6 +52,7 @@ def explain(
     volume: float | None = None,
     start: Float[np.ndarray, " P"] | None = None,
     tell: Callable[[NewtonReport, float], None] | None = None,
+    plan: Plan | None = None,
 ) -> Explanation:
     """Find shape, albedo and light.
 
@@ -62,27 +63,28 @@ def explain(
         volume: start from this balloon only.
         start: start from this depth instead.
         tell: told about every step and the share of the work done.
+        plan: another course than the options ask for, to measure what its parts are worth.
     """
     photos = averaged(compress(capture, white, options.eigenphotos), capture.domain())
-    level = Level(
+    level = (plan.discretisation if plan else Level)(
         mask=np.array(capture.mask),
         camera=capture.camera,
         photos=photos.values,
         num_channels=capture.num_channels,
         cover=np.maximum(photos.good, 1e-3).astype(np.float32),
     )
-    orders = tuple(o for o in orders_for(capture.num_photos) if o <= options.order)
-    course = solve(
-        level,
-        orders,
+    plan = plan or Plan(
+        orders=tuple(o for o in orders_for(capture.num_photos) if o <= options.order),
         volumes=VOLUMES if volume is None else (volume,),
-        given=None if start is None else corner_surface(level, start),
         refine_iterations=options.refine_iterations,
-        tell=tell,
     )
-    facing = face(level, course.state.light)
+    given = None if start is None else corner_surface(level, start)
+    course = solve(level, plan, given, tell)
+    surface, light = course.state.surface, course.state.light
+    facing = face(level, light) if plan.jumps else facing_of(level, surface, light)
     _, held = robust_surface(level, facing.p, facing.q, course.state.surface)
     spans = held < _SPANS
+    height = level.at_pixels(surface)
     sure = confidence(spread_deg(level, facing))
     unit, albedo = facing.fit.unit, facing.fit.albedo.T.copy()
     lighting, bad_share, domain = (
@@ -91,7 +93,7 @@ def explain(
         level.domain,
     )
     del level, photos, facing  # what follows looks at the capture itself, and these are large
-    height = step_heights(capture.camera, domain, unit)
+    height = step_heights(capture.camera, domain, unit) if plan.jumps else height
     order = order_of(len(course.state.light))
     albedo = without_shading(domain, albedo, unit, ~spans, order)
     painting = paint(capture, white, unit, albedo, lighting, order)

@@ -5,23 +5,18 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float
-from scipy import ndimage
 
-from anylight.geometry.camera import Orthographic
-from anylight.geometry.normals import slopes_from_normals
-from anylight.initial.balloon import inflate
-from anylight.initial.integrate import clamp_slant, height_normals
 from anylight.photometry.harmonics import DEGREES, degrees, order_of
 
 from .fit import first_light, raised
-from .gauge import GaugeKnowledge, open_prior
-from .integrable import integrable_surface
-from .integrate import robust_surface, smooth_surface
+from .gauge import GaugeKnowledge, Prior, open_prior
+from .integrable import variety
+from .integrate import robust_surface
 from .knowledge import gauge_knowledge
-from .level import Level, Surface, block_of, halve, refine
+from .level import Level, Surface, halve, refine
 from .local import face
 from .newton import Effort, Estimate, Listener, NewtonReport, assess, newton
+from .starts import balloon_surface, coarsened, outward_surface, rim_outwardness
 
 VOLUMES = (0.03, 0.08)
 START_PIXELS = 25_000
@@ -39,6 +34,38 @@ _CHEAP_PIXELS = 100_000
 _SPANNING = np.float32(1e-6)
 """Weight of a facet that spans a step."""
 _FIRST_STEPS, _LATER_STEPS, _LATER_DAMPING = 6, 8, 1e-4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the course is made of. Everything is on unless its worth is to be measured."""
+
+    orders: tuple[int, ...]
+    """Of the harmonics, rising; the first two serve to choose among the starts."""
+    volumes: tuple[float, ...] = VOLUMES
+    """Relative volumes of the balloons to start from; negative is concave."""
+    refine_iterations: int = 5
+    """Newton steps at every level after the starts."""
+    start_pixels: float = START_PIXELS
+    """The starts run on the finest level with at most so many pixels."""
+    rivals: bool = True
+    """Try a start without silhouette, and the flipped surface, as well."""
+    jumps: bool = True
+    """Find normals of single pixels and switch off facets that span a step."""
+    prior: bool = True
+    """Expect a usual tilt and relief where the photos do not decide."""
+    together: bool = True
+    """Step in surface and light together, not in turn."""
+    discretisation: type[Level] = Level
+    """What makes a surface of heights."""
+
+    def open_prior(self) -> Prior:
+        """The prior while nothing is known."""
+        return open_prior() if self.prior else np.zeros((3, 3))
+
+    def effort(self, iterations: int, damping: float = Effort.damping) -> Effort:
+        """So many steps, together or in turn."""
+        return Effort(iterations, damping, together=self.together)
 
 
 @dataclass(frozen=True)
@@ -71,6 +98,8 @@ class Course:
     orders: tuple[int, ...]
     levels: tuple[int, ...]
     """Pixels of every level used, coarse to fine."""
+    variety: float
+    """How differently the pixels answer to the lights (see `integrable.variety`)."""
     interrupted: bool = False
 
 
@@ -89,70 +118,40 @@ class _Counter:
             self.tell(report, min(self.done / self.total, 1.0))
 
 
-def pyramid(finest: Level) -> list[Level]:
+def pyramid(finest: Level, start_pixels: float = START_PIXELS) -> list[Level]:
     """Levels from fine to coarse, down to the one the starts run on."""
     levels = [finest]
-    while levels[-1].size > START_PIXELS:
+    while levels[-1].size > start_pixels:
         levels.append(halve(levels[-1]))
     return levels
 
 
-def rim_outwardness(level: Level, unit: Float[np.ndarray, "3 P"]) -> float:
-    """Mean of the rim normals along the silhouette's outward direction; positive if convex."""
-    padded = np.pad(level.mask, 4).astype(float)
-    smooth = ndimage.gaussian_filter(padded, 1.5)
-    inner = (slice(4, -4), slice(4, -4))
-    outward = -np.stack(np.gradient(smooth)[::-1], axis=-1)[inner][level.mask]
-    size = np.linalg.norm(outward, axis=1)
-    at_border = np.ones(level.mask.shape, bool)
-    at_border[2:-2, 2:-2] = False
-    rim = level.domain.is_rim & (size > 1e-3) & ~at_border[level.mask]
-    if not rim.any():
-        return 0.0
-    along = (unit[:2, rim].T * outward[rim] / size[rim, None]).sum(axis=1)
-    return float(along.mean())
-
-
-def balloon_surface(level: Level, volume: float) -> Surface:
-    """The balloon over the silhouette as a surface of facets; concave if negative."""
-    balloon = inflate(level.domain, abs(volume))
-    normals = height_normals(level.domain, np.sign(volume) * balloon.height)
-    pixels = level.domain.pixels
-    slopes = slopes_from_normals(level.camera, pixels, clamp_slant(level.camera, pixels, normals))
-    return smooth_surface(level, *slopes.T.copy())
-
-
 def solve(
     finest: Level,
-    orders: tuple[int, ...],
-    *,
-    volumes: tuple[float, ...],
-    given: Surface | None,
-    refine_iterations: int,
+    plan: Plan,
+    given: Surface | None = None,
     tell: Callable[[NewtonReport, float], None] | None = None,
 ) -> Course:
     """Run all starts, follow the best through orders and resolutions.
 
     Args:
         finest: the photos at full resolution.
-        orders: of the harmonics, rising; the first two serve to choose among the starts.
-        volumes: relative volumes of the balloons to start from; negative is concave.
-        given: a surface at full resolution to start from instead.
-        refine_iterations: Newton steps at every finer level.
+        plan: what the course is made of.
+        given: a surface at full resolution to start from.
         tell: told about every step and the share of the work done.
     """
-    levels = pyramid(finest)
+    levels = pyramid(finest, plan.start_pixels)
     coarsest = len(levels) - 1
     start_level = levels[coarsest]
-    num_starts = 1 if given is not None else len(volumes) + 1
+    num_starts = 1 if given is not None else len(plan.volumes) + 1
     counter = _Counter(1.0, tell, sizes={k: level.size for k, level in enumerate(levels)})
     counter.total = start_level.size * (num_starts * 14 + 18 * 3 + 8 * 3 + 14 * 3) + 3.0 * sum(
-        level.size * refine_iterations for level in levels[:-1]
+        level.size * plan.refine_iterations for level in levels[:-1]
     )
     source = (
-        _given(levels, given, orders, counter)
+        _given(levels, given, plan, counter)
         if given is not None
-        else _starts(start_level, coarsest, volumes, orders, counter)
+        else _starts(start_level, coarsest, plan, counter)
     )
     candidates: list[tuple[Attempt, Estimate]] = []
     finalists: list[tuple[Attempt, Estimate]] = []
@@ -161,25 +160,27 @@ def solve(
     try:
         candidates.extend(source)
         best = min(candidates, key=lambda pair: pair[0].score)
-        finalists.append(_raise(start_level, coarsest, best, orders, counter))
-        finalists.append(_flip(start_level, coarsest, finalists[0], counter))
+        finalists.append(_raise(start_level, coarsest, best, plan, counter))
+        if plan.rivals:
+            finalists.append(_flip(start_level, coarsest, finalists[0], plan, counter))
         chosen, state = min(finalists, key=lambda pair: pair[0].score)
-        climb = _Climb(levels, state, gauge_knowledge(start_level, state))
-        climb.run(chosen.order, refine_iterations, counter, chosen.name)
+        climb = _Climb(levels, plan, state, gauge_knowledge(start_level, state))
+        climb.run(chosen.order, counter, chosen.name)
     except KeyboardInterrupt:
         if not (candidates or finalists):
             raise
         interrupted = True
         chosen, state = min(finalists or candidates, key=lambda pair: pair[0].score)
-        climb = climb or _Climb(levels, state, gauge_knowledge(start_level, state))
+        climb = climb or _Climb(levels, plan, state, gauge_knowledge(start_level, state))
         climb.jump()
     return Course(
         state=climb.state,
         knowledge=climb.knowledge,
         attempts=tuple(attempt for attempt, _ in candidates + finalists),
         chosen=chosen,
-        orders=tuple(order for order in orders if order <= chosen.order),
+        orders=tuple(order for order in plan.orders if order <= chosen.order),
         levels=tuple(level.size for level in levels[::-1]),
+        variety=variety(start_level),
         interrupted=interrupted,
     )
 
@@ -187,47 +188,53 @@ def solve(
 class _Climb:
     """From the level of the starts to the finest one."""
 
-    def __init__(self, levels: list[Level], state: Estimate, knowledge: GaugeKnowledge) -> None:
+    def __init__(
+        self, levels: list[Level], plan: Plan, state: Estimate, knowledge: GaugeKnowledge
+    ) -> None:
         self.state, self.knowledge = state, knowledge
-        self._levels, self._at = levels, len(levels) - 1
+        self._levels, self._plan, self._at = levels, plan, len(levels) - 1
 
-    def run(self, order: int, iterations: int, counter: _Counter, name: str) -> None:
+    def run(self, order: int, counter: _Counter, name: str) -> None:
         """At every level: normals of single pixels, a surface through them, Newton steps."""
-        self._settle(order, iterations, counter, name)
-        self._settle(order, iterations, counter, name)
+        self._settle(order, counter, name)
+        self._settle(order, counter, name)
         while self._at:
             self._refine(order)
-            self._settle(order, iterations, counter, name)
+            self._settle(order, counter, name)
 
     def jump(self) -> None:
         """Bring the state to the finest level as it is."""
         while self._at:
             self._refine(order_of(len(self.state.light)))
 
-    def _effort(self, size: int, iterations: int) -> Effort:
+    def _effort(self, size: int) -> Effort:
+        effort = self._plan.effort(self._plan.refine_iterations)
         at_start = self._at == len(self._levels) - 1
         if size > _CHEAP_PIXELS or (at_start and self._at):
-            return Effort(iterations)
-        return Effort(2 * iterations, linear_iterations=30)
+            return effort
+        return replace(effort, iterations=2 * effort.iterations, linear_iterations=30)
 
     def _refine(self, order: int) -> None:
         fine = self._levels[self._at - 1]
         surface = refine(self._levels[self._at], fine, self.state.surface)
         self._at -= 1
         light = raised(self.state.light, order)
-        self.state = replace(assess(fine, surface, light, open_prior()), energy=self.state.energy)
+        found = assess(fine, surface, light, self._plan.open_prior())
+        self.state = replace(found, energy=self.state.energy)
 
-    def _settle(self, order: int, iterations: int, counter: _Counter, name: str) -> None:
+    def _settle(self, order: int, counter: _Counter, name: str) -> None:
         level, energy, light = self._levels[self._at], self.state.energy, self.state.light
-        surface, level = _faced(level, self.state)
+        surface = self.state.surface
+        if self._plan.jumps:
+            surface, level = _faced(level, self.state)
         self.state = replace(self.state, surface=surface)
         found = newton(
             level,
             surface,
             light,
             order,
-            self.knowledge.prior(),
-            self._effort(level.size, iterations),
+            self.knowledge.prior() if self._plan.prior else self._plan.open_prior(),
+            self._effort(level.size),
             Listener(counter, self._at, name),
         )
         # Noise, which finer levels bring back, says nothing against the gauge.
@@ -254,68 +261,54 @@ class _Start:
 
 
 def _starts(
-    level: Level,
-    number: int,
-    volumes: tuple[float, ...],
-    orders: tuple[int, ...],
-    counter: _Counter,
+    level: Level, number: int, plan: Plan, counter: _Counter
 ) -> Iterator[tuple[Attempt, Estimate]]:
-    for volume in volumes:
+    for volume in plan.volumes:
         start = _Start(f"balloon {volume:g}", volume, balloon_surface(level, volume))
-        yield _attempt(level, number, start, orders, counter)
-    surface = integrable_surface(level)
-    unit, _ = level.normals(*level.slopes(surface))
-    outward = surface if rim_outwardness(level, unit) >= 0 else -surface
-    yield _attempt(level, number, _Start("integrable", None, outward), orders, counter)
+        yield _attempt(level, number, start, plan, counter)
+    if plan.rivals:
+        start = _Start("integrable", None, outward_surface(level))
+        yield _attempt(level, number, start, plan, counter)
 
 
 def _given(
-    levels: list[Level], given: Surface, orders: tuple[int, ...], counter: _Counter
+    levels: list[Level], given: Surface, plan: Plan, counter: _Counter
 ) -> Iterator[tuple[Attempt, Estimate]]:
     surface = given
     for fine, coarse in pairwise(levels):
         surface = coarsened(fine, coarse, surface)
     start = _Start("given", None, surface)
-    yield _attempt(levels[-1], len(levels) - 1, start, orders, counter)
-
-
-def coarsened(fine: Level, coarse: Level, surface: Surface) -> Surface:
-    """Surface of the mean slopes of every block of pixels."""
-    _, own = block_of(fine.mask)
-    count = np.bincount(own)
-    scale = 1.0 if isinstance(fine.camera, Orthographic) else 2.0
-    p, q = (scale * np.bincount(own, s) / count for s in fine.slopes(surface))
-    return smooth_surface(coarse, p, q)
+    yield _attempt(levels[-1], len(levels) - 1, start, plan, counter)
 
 
 def _attempt(
-    level: Level, number: int, start: _Start, orders: tuple[int, ...], counter: _Counter
+    level: Level, number: int, start: _Start, plan: Plan, counter: _Counter
 ) -> tuple[Attempt, Estimate]:
     """Take a start through the first two orders."""
     listener = Listener(counter, number, start.name)
-    light = first_light(level, start.surface, orders[0])
-    state = newton(
-        level, start.surface, light, orders[0], open_prior(), Effort(_FIRST_STEPS), listener
-    )
-    effort = Effort(_FIRST_STEPS, damping=_LATER_DAMPING)
-    state = newton(level, state.surface, state.light, orders[1], open_prior(), effort, listener)
+    surface, light = start.surface, first_light(level, start.surface, plan.orders[0])
+    for order, damping in zip(plan.orders[:2], (Effort.damping, _LATER_DAMPING), strict=False):
+        effort = plan.effort(_FIRST_STEPS, damping)
+        state = newton(level, surface, light, order, plan.open_prior(), effort, listener)
+        surface, light = state.surface, state.light
     outward = rim_outwardness(level, state.fit.unit)
-    return Attempt(start.name, start.volume, orders[1], state.energy, outward), state
+    return Attempt(start.name, start.volume, order, state.energy, outward), state
 
 
 def _raise(
     level: Level,
     number: int,
     pair: tuple[Attempt, Estimate],
-    orders: tuple[int, ...],
+    plan: Plan,
     counter: _Counter,
 ) -> tuple[Attempt, Estimate]:
     """Take a start through the higher orders; the last only where it is worth it."""
     attempt, state = pair
     listener = Listener(counter, number, attempt.name)
-    effort = Effort(_LATER_STEPS, damping=_LATER_DAMPING)
-    for order in orders[2:]:
-        higher = newton(level, state.surface, state.light, order, open_prior(), effort, listener)
+    effort = plan.effort(_LATER_STEPS, _LATER_DAMPING)
+    prior = plan.open_prior()
+    for order in plan.orders[2:]:
+        higher = newton(level, state.surface, state.light, order, prior, effort, listener)
         if order > _CERTAIN and higher.energy > _WORTHWHILE * state.energy:
             break
         state = higher
@@ -325,7 +318,7 @@ def _raise(
 
 
 def _flip(
-    level: Level, number: int, pair: tuple[Attempt, Estimate], counter: _Counter
+    level: Level, number: int, pair: tuple[Attempt, Estimate], plan: Plan, counter: _Counter
 ) -> tuple[Attempt, Estimate]:
     """Turn hills into hollows and the light with them, and see which explains the photos better.
 
@@ -336,14 +329,13 @@ def _flip(
     order = order_of(len(state.light))
     signs = np.array([(-1.0) ** m for d in degrees(order) for m in range(-d, d + 1)])
     name = f"{attempt.name} flipped"
-    effort = Effort(_LATER_STEPS, damping=_LATER_DAMPING)
     flipped = newton(
         level,
         -state.surface,
         state.light * signs[:, None],
         order,
-        open_prior(),
-        effort,
+        plan.open_prior(),
+        plan.effort(_LATER_STEPS, _LATER_DAMPING),
         Listener(counter, number, name),
     )
     outward = rim_outwardness(level, flipped.fit.unit)

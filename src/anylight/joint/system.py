@@ -8,6 +8,7 @@ of pixels, because these can make up for each other (the bas-relief valley).
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,14 @@ class Damping:
 
     surface: float
     light: float
+
+
+class Moving(Enum):
+    """What a step may change."""
+
+    BOTH = "both"
+    SURFACE = "surface"
+    LIGHT = "light"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,14 +177,20 @@ class System:
         level = self.level
         self._edge = damping.surface * max(self.curvature, _NO_CURVATURE)
         edge = np.float32(self._edge) * level.cover
-        operator = facets.assemble(self.blocks, edge, level.here, level.grid.shape, np.float32)
+        operator = level.assemble(self.blocks, edge, np.float32)
         self._inverse = Multigrid(operator)
         self._light_damping = self._coarse.damp(edge, damping.light)
 
-    def _precondition(self, surface: Surface, light: Light) -> tuple[Surface, Light]:
+    def _precondition(
+        self, surface: Surface, light: Light, moving: Moving
+    ) -> tuple[Surface, Light]:
         smooth = self._inverse(surface).copy()
         amounts, back = self._coarse.solve(self.modes.collect(surface), light)
         self.modes.add(amounts, smooth)
+        if moving is Moving.LIGHT:
+            smooth[:] = 0
+        if moving is Moving.SURFACE:
+            back[:] = 0
         return smooth, back
 
     def solve(
@@ -183,12 +198,13 @@ class System:
         rtol: float,
         max_iterations: int,
         source: tuple[Surface, Light] | None = None,
+        moving: Moving = Moving.BOTH,
     ) -> Step:
         """Solve for the step that the gradient asks for (or for another right-hand side)."""
         rs, rl = (-self.surface_gradient, -self.light_gradient) if source is None else source
         rs, rl = rs.copy(), rl.copy()
         xs, xl = np.zeros(rs.shape), np.zeros_like(rl)
-        zs, zl = self._precondition(rs, rl)
+        zs, zl = self._precondition(rs, rl, moving)
         first = size = _dot(rs, zs) + _dot(rl, zl)
         ps, pl = zs.copy(), zl.copy()
         count = 0
@@ -204,7 +220,7 @@ class System:
             ms *= along
             rs -= ms
             rl -= along * ml
-            zs, zl = self._precondition(rs, rl)
+            zs, zl = self._precondition(rs, rl, moving)
             new = _dot(rs, zs) + _dot(rl, zl)
             if not new > rtol**2 * first:
                 size = max(new, 0.0)
