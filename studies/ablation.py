@@ -2,7 +2,7 @@
 
     python -m studies.ablation
 
-renders embedded scenes (320 pixels high, 20 photos), runs every cell that is missing from
+renders embedded scenes (200 pixels high, 20 photos), runs every cell that is missing from
 docs/results/ablation.json and draws docs/images/ablation.png. `make tables` makes docs/method.md.
 """
 
@@ -34,9 +34,9 @@ from anylight.threads import quiet_algebra
 DOCS = Path(__file__).parents[1] / "docs"
 SHAPES = ("bust", "coral", "drapery")
 SETS = {
-    "mesh": SynthOptions(height=320, images=20, albedo="voronoi"),
-    "depth": SynthOptions(height=320, images=20, albedo="voronoi", protocol="depth"),
-    "long lens": SynthOptions(height=320, images=20, albedo="voronoi", focal=15.0),
+    "mesh": SynthOptions(height=200, images=20, albedo="voronoi"),
+    "depth": SynthOptions(height=200, images=20, albedo="voronoi", protocol="depth"),
+    "long lens": SynthOptions(height=200, images=20, albedo="voronoi", focal=15.0),
 }
 BARE = Plan(
     orders=(1, 2),

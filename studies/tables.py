@@ -175,14 +175,50 @@ def real_table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def ablation_table(rows: list[Row]) -> str:
+    """Part after part: error and seconds on every scene."""
+    scenes = [(name, shape) for name in values(rows, "set") for shape in values(rows, "shape")]
+    lines = ["| | " + " | ".join(f"{name}: {shape}" for name, shape in scenes) + " |"]
+    lines.append("|---|" + "---|" * len(scenes))
+    for plan in values(rows, "plan"):
+        cells = [select(rows, plan=plan, set=name, shape=shape)[0] for name, shape in scenes]
+        shown = [f"{cell['mae_deg']:.2f} ({cell['seconds']:.0f})" for cell in cells]
+        lines.append(f"| {plan} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def scaling_table(rows: list[Row]) -> str:
+    """Pixels, seconds and bytes per pixel."""
+    lines = ["| pixels | seconds | seconds per million | peak, bytes per pixel | mae |"]
+    lines.append("|---|---|---|---|---|")
+    for row in sorted(rows, key=lambda row: row["pixels"]):
+        pixels, seconds = row["pixels"], row["seconds"]
+        lines.append(
+            f"| {pixels} | {seconds:.0f} | {1e6 * seconds / pixels:.0f} | "
+            f"{(row['peak'] - row['before']) / pixels:.0f} | {row['mae_deg']:.2f} |"
+        )
+    (small, *_, large) = sorted(rows, key=lambda row: row["pixels"])
+    grown = (large["peak"] - large["before"]) - (small["peak"] - small["before"])
+    lines.append("")
+    lines.append(
+        f"From the smallest to the largest the peak grows by "
+        f"{grown / (large['pixels'] - small['pixels']):.0f} bytes per pixel."
+    )
+    return "\n".join(lines)
+
+
 def write_method() -> None:
     """Write the page of the default method."""
     rows = json.loads((DOCS / "results" / "accuracy.json").read_text())
+    ablation = json.loads((DOCS / "results" / "ablation.json").read_text())
+    scaling = json.loads((DOCS / "results" / "scaling.json").read_text())
     text = (DOCS / "method.template.md").read_text()
     for name, value in {
         "SUMMARY_TABLE": summary_table(rows),
         "SCENE_TABLE": scene_table(rows),
         "REAL_TABLE": real_table(rows),
+        "ABLATION_TABLE": ablation_table(ablation),
+        "SCALING_TABLE": scaling_table(scaling),
     }.items():
         text = text.replace("{{" + name + "}}", value)
     (DOCS / "method.md").write_text(text)

@@ -152,7 +152,7 @@ def _published(
         "start": started - built,
         "solve": perf_counter() - started,
     }
-    warnings = (*_photo_warnings(problem.white, capture), *start.warnings)
+    warnings = (*_photo_warnings(problem.white, capture, chosen), *start.warnings)
     if status is not Status.ITERATION_LIMIT:
         warnings = (*warnings, str(status))
     scene = collect(problem, state, chosen)
@@ -186,7 +186,7 @@ def _jointly(
 
     found = explain(capture, white, options.joint, volume=volume, start=given, tell=tell)
     status = Status.INTERRUPTED if found.course.interrupted else Status.FINISHED
-    warnings = [*_photo_warnings(white / capture.full_scale, capture), *start.warnings]
+    warnings = [*_photo_warnings(white / capture.full_scale, capture, chosen), *start.warnings]
     warnings += scene_warnings(found, capture)
     if status is Status.INTERRUPTED:
         warnings.append(str(status))
@@ -259,7 +259,7 @@ def _solve(
     return state, trace, Status.ITERATION_LIMIT
 
 
-def _photo_warnings(white: float, capture: Capture) -> list[str]:
+def _photo_warnings(white: float, capture: Capture, chosen: np.ndarray) -> list[str]:
     warnings = []
     places = np.flatnonzero(capture.mask)
     places = places[:: max(1, len(places) // 20000)]
@@ -273,7 +273,7 @@ def _photo_warnings(white: float, capture: Capture) -> list[str]:
         )
     brightness = sample.max(axis=(1, 2))
     for index in np.flatnonzero(brightness < 0.01):
-        warnings.append(f"photo {index} is black on the object; leave it out.")
+        warnings.append(f"photo {chosen[index]} is black on the object; leave it out.")
     if (sample.max(axis=(0, 1)) < 0.01).any():
         warnings.append("a channel is black in all photos; it says nothing about the shape.")
     if capture.num_photos < FEW_PHOTOS:

@@ -6,9 +6,9 @@ import pytest
 from anylight.joint.fit import evaluate, first_light, raised
 from anylight.joint.gauge import in_view, open_prior, strain
 from anylight.joint.modes import smooth_modes
-from anylight.joint.newton import Effort, Listener, assess, newton
+from anylight.joint.newton import Effort, Listener, assess, newton, pull, robust_energy
 from anylight.joint.starts import balloon_surface
-from anylight.joint.system import Damping, System
+from anylight.joint.system import Damping, Moving, System
 from tests.joint.scenes import rendered_level
 
 
@@ -93,6 +93,31 @@ def test_the_energy_falls(state):
     newton(level, found.surface, found.light, 4, open_prior(), Effort(8), listener)
     assert len(reports) >= 4
     assert reports[-1].energy < 0.5 * reports[0].energy
+
+
+def test_no_accepted_step_raises_the_energy_at_its_own_scale(state):
+    level, found = state
+    prior = open_prior()
+    for _ in range(6):
+        after = newton(level, found.surface, found.light, 4, prior, Effort(1))
+        data = robust_energy(level, found.fit.misfit, found.scale)
+        before = data * (1 + pull(level, found.fit, prior))
+        fit = evaluate(level, after.surface, after.light)
+        now = robust_energy(level, fit.misfit, found.scale) + data * pull(level, fit, prior)
+        assert now < before
+        found = after
+
+
+def test_steps_in_turn_move_one_part_each(state):
+    level, found = state
+    system = system_of(level, found, open_prior())
+    system.damp(Damping(1e-3, 1e-4))
+    light = system.solve(0.1, 10, moving=Moving.LIGHT)
+    surface = system.solve(0.1, 10, moving=Moving.SURFACE)
+    assert not light.surface.any()
+    assert light.light.any()
+    assert not surface.light.any()
+    assert surface.surface.any()
 
 
 def test_rays_become_the_axis_and_lengths_stay(state, rng):

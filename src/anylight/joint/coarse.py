@@ -20,6 +20,7 @@ from .modes import Modes
 
 _SAMPLE = 2048
 _RIDGE = 1e-5
+_LIFTS = 12
 
 
 @dataclass(eq=False)
@@ -114,9 +115,8 @@ class CoarseSystem:
         num = len(self.modes)
         matrix = self._matrix.copy()
         held = edge[self._sample] * (self._factor / 2)
-        a, b, c, d = self._corners
-        for one, other in ((a, b), (c, d), (a, c), (b, d)):
-            change = one - other
+        for one, other in ((0, 1), (2, 3), (0, 2), (1, 3)):
+            change = self._corners[one] - self._corners[other]
             matrix[:num, :num] += (change * held) @ change.T
         diagonal = np.diag(matrix).copy()
         ridge = np.empty(len(matrix))
@@ -147,10 +147,11 @@ def _factorised(matrix: Float[np.ndarray, "n n"]) -> tuple[np.ndarray, bool]:
     """Cholesky factor in float32; what rounding made indefinite is lifted until it is not."""
     places = np.diag_indices(len(matrix))
     lift = np.float32(max(float(np.abs(matrix[places]).max(initial=0)), 1e-30) * 1e-6)
-    while True:
+    for _ in range(_LIFTS):
         try:
             factor, lower = scipy.linalg.cho_factor(matrix, check_finite=False)
             return factor, lower
         except np.linalg.LinAlgError:
             matrix[places] += lift
             lift *= 10
+    raise np.linalg.LinAlgError("the couplings of light and surface are not finite")

@@ -8,6 +8,8 @@ from .local import Facing
 
 HALF_DEG = 5.0
 """Standard deviation of a normal at which the confidence is one half."""
+_NOTHING = 1e-12
+"""Curvature that leaves one direction of the normal open, relative to the other."""
 _FLOOR = 0.1
 """No pixel fits better than this share of the usual misfit: the rest is luck."""
 
@@ -22,9 +24,11 @@ def spread_deg(level: Level, facing: Facing) -> Float[np.ndarray, " P"]:
     floor = _FLOOR * float(np.median(facing.fit.misfit))
     variance = (facing.fit.misfit + floor) / freedom
     uu, uv, vv = facing.blocks
-    det = np.maximum(uu * vv - uv**2, 1e-30)
+    det = uu * vv - uv**2
+    tells = det > _NOTHING * (uu + vv) ** 2
     pp, pq, qq = level.metric(facing.fit.unit, facing.fit.length)
-    angle = np.sqrt(np.maximum(variance * (vv * pp - 2 * uv * pq + uu * qq) / det, 0))
+    square = variance * (vv * pp - 2 * uv * pq + uu * qq) / np.where(tells, det, 1)
+    angle = np.where(tells, np.sqrt(np.maximum(square, 0)), np.pi)
     return np.rad2deg(np.minimum(angle, np.pi))
 
 

@@ -35,20 +35,20 @@ def step_heights(
     inside, width = grid.inside.ravel(), grid.shape[1]
     pixels = domain.pixels
     normals = clamp_slant(camera, pixels, unit.T, _STEEPEST_DEG)
-    focal = camera.focal_px[0] if isinstance(camera, Perspective) else 1.0
+    focal = camera.focal_px if isinstance(camera, Perspective) else (1.0, 1.0)
     facing = (normals * camera.rays(*pixels.T)).sum(axis=1)
-    strength = grid.spread(((focal * facing) ** 2).astype(np.float32)).ravel()
+    strengths = [grid.spread(((f * facing) ** 2).astype(np.float32)).ravel() for f in focal]
     slopes = slopes_from_normals(camera, pixels, normals)
     wanted = [grid.spread(slope.astype(np.float32)).ravel() for slope in slopes.T]
     del facing, normals, slopes
-    hold = _ANCHOR * float(strength.max())
+    hold = _ANCHOR * float(strengths[0].max())
     height = np.zeros(len(inside))
     right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)))
     nothing = np.zeros(grid.shape)
     for k in range(rounds):
-        for slope, step, weight, target in (
-            (wanted[0], 1, right, to_right),
-            (wanted[1], width, down, to_down),
+        for slope, strength, step, weight, target in (
+            (wanted[0], strengths[0], 1, right, to_right),
+            (wanted[1], strengths[1], width, down, to_down),
         ):
             bilateral.weigh(
                 height, slope, strength, inside, step, _SHARPNESS, _SURE, k == 0, weight, target

@@ -7,8 +7,9 @@ combinations of all photos instead of the photos themselves.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 
+from anylight.arrays import Mask
 from anylight.geometry.domain import ABSENT, Domain
 from anylight.kernels.averaging import average_alike
 from anylight.model.capture import Capture
@@ -21,6 +22,11 @@ _SATURATED = 0.985
 _ROUNDS = 3
 _BLOCK = 16384
 _RADIUS = 3
+_HOLD = 1e-4
+"""A pixel that lacks samples keeps near what is usual, as if its samples had noise of one percent:
+trusting them more made albedo and shape worse, because what is lost lies beside what is clipped."""
+_SAMPLED = 5000
+_FAINT = 1e-12
 _QUIET = 1e-4
 """Noise below this is none."""
 
@@ -37,8 +43,8 @@ class EigenPhotos:
     bad_share: float
     """Share of all samples that are saturated or black."""
     noise: float
-    """Standard deviation of a sample's noise, relative to white: an upper bound from the smallest
-    eigenvalue, which holds little else."""
+    """Standard deviation of a sample's noise, relative to white: the smaller of two upper bounds,
+    what no eigen-photo explains and what no straight line from pixel to pixel explains."""
 
     @property
     def num_kept(self) -> int:
@@ -52,7 +58,7 @@ class EigenPhotos:
 
 
 def is_usable(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
-    """Samples that are neither saturated nor black; all, for floating-point photos."""
+    """Samples that are neither saturated nor black; all finite ones, for floating-point photos."""
     if photos.dtype.kind != "u":
         return np.isfinite(photos)
     return (photos > 0) & (photos < _SATURATED * np.iinfo(photos.dtype).max)
@@ -79,6 +85,7 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
     good = np.zeros(len(places), np.float32)
     bad = 0
     least = []
+    rough = _roughness(flat, capture.mask, white)
     for c in range(channels):
         gram = np.zeros((num, num))
         lacking = []
@@ -93,16 +100,19 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
             bad += int(np.count_nonzero(~usable))
         lacks = np.concatenate(lacking)
         if len(lacks):
-            basis[c], gram = _fill(flat[:, places[lacks], c], white, gram, kept, values, lacks, c)
+            complete = _Complete(gram, len(places) - len(lacks))
+            into = values[:, c * kept : (c + 1) * kept]
+            basis[c], rest = _fill(flat[:, places[lacks], c], white, complete, into, lacks)
         else:
             basis[c] = _leading(gram, kept)[0]
-        least.append(max(float(np.linalg.eigvalsh(gram)[0]), 0.0) / len(places))
+            rest = max(float(np.linalg.eigvalsh(gram)[0]), 0.0) / len(places)
+        least.append(rest)
         whole = np.setdiff1d(np.arange(len(places)), lacks, assume_unique=True)
         for start in range(0, len(whole), _BLOCK):
             own = whole[start : start + _BLOCK]
             sample = flat[:, places[own], c] / white
             values[own, c * kept : (c + 1) * kept] = sample.T @ basis[c]
-    noise = float(np.sqrt(np.mean(least)))
+    noise = min(float(np.sqrt(np.mean(least))), rough)
     bad_share = bad / (num * channels * len(places))
     return EigenPhotos(values, basis, good, bad_share, noise)
 
@@ -112,37 +122,73 @@ def _leading(gram: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:
     return vectors[:, ::-1][:, :kept], np.maximum(size[::-1][:kept], 0)
 
 
+@dataclass(frozen=True, eq=False)
+class _Complete:
+    """What the pixels that lack no sample say about a channel."""
+
+    gram: Float[np.ndarray, "M M"]
+    num: int
+
+    @property
+    def variance(self) -> float:
+        """Bound on the noise's variance from what no eigen-photo explains; inf if few pixels."""
+        if self.num <= 10 * len(self.gram):
+            return np.inf
+        return max(float(np.linalg.eigvalsh(self.gram)[0]), 0.0) / self.num
+
+
 def _fill(
     stored: np.ndarray,
     white: float,
-    complete: np.ndarray,
-    kept: int,
-    values: np.ndarray,
+    complete: _Complete,
+    values: Float[np.ndarray, "P R"],
     lacks: np.ndarray,
-    channel: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of the pixels that lack samples; the basis and Gram matrix with them."""
-    columns = slice(channel * kept, (channel + 1) * kept)
+) -> tuple[np.ndarray, float]:
+    """Coefficients of the pixels that lack samples; the basis with them, and the variance left."""
+    kept = values.shape[1]
     blocks = [slice(start, start + _BLOCK) for start in range(0, len(lacks), _BLOCK)]
     basis = np.zeros((len(stored), kept))
     for turn in range(_ROUNDS):
-        gram = complete.copy()
+        gram, left, freedom = complete.gram.copy(), 0.0, 0.0
         for own in blocks:
-            filled = (stored[:, own] / white).T
-            if turn:
-                guess = values[lacks[own], columns] @ basis.T
-                filled = np.where(is_usable(stored[:, own]).T, filled, guess)
+            usable, sample = _usable_samples(stored[:, own], white)
+            filled = np.where(usable, sample, values[lacks[own]] @ basis.T) if turn else sample
             gram += filled.T @ filled
         basis, power = _leading(gram, kept)
-        spread = power / max(power.sum(), 1e-30)
-        hold = np.diag(1e-4 / np.maximum(spread, 1e-9)) * spread.max()
+        hold = _HOLD * power[0] / np.maximum(power, _FAINT * max(power[0], _FAINT))
         for own in blocks:
-            weight = is_usable(stored[:, own]).T.astype(float)
-            normal = np.einsum("pm,mr,ms->prs", weight, basis, basis, optimize=True)
-            source = (weight * (stored[:, own] / white).T) @ basis
-            found = np.linalg.solve(normal + hold, source[..., None])[..., 0]
-            values[lacks[own], columns] = found
-    return basis, gram
+            usable, sample = _usable_samples(stored[:, own], white)
+            normal = np.einsum("pm,mr,ms->prs", usable, basis, basis, optimize=True)
+            normal[:, np.arange(kept), np.arange(kept)] += np.maximum(hold, _FAINT)
+            found = np.linalg.solve(normal, (sample @ basis)[..., None])[..., 0]
+            values[lacks[own]] = found
+            left += float(((sample - usable * (found @ basis.T)) ** 2).sum())
+            freedom += float(np.maximum(usable.sum(axis=1) - kept, 0).sum())
+    rest = complete.variance
+    if not np.isfinite(rest):
+        rest = left / freedom if freedom > 0 else np.inf
+    return basis, rest
+
+
+def _usable_samples(
+    stored: Shaped[np.ndarray, "M n"], white: float
+) -> tuple[Bool[np.ndarray, "n M"], Float[np.ndarray, "n M"]]:
+    """Which samples are usable, and all of them with zero for the others."""
+    usable = is_usable(stored).T
+    return usable, np.where(usable, stored.T, 0) / white
+
+
+def _roughness(flat: Shaped[np.ndarray, "M N C"], mask: Mask, white: float) -> float:
+    """Noise that would explain the usual second difference along a row."""
+    middle = np.flatnonzero((mask[:, :-2] & mask[:, 1:-1] & mask[:, 2:]).ravel())
+    if not len(middle):
+        return np.inf
+    rows, columns = np.divmod(middle[:: max(1, len(middle) // _SAMPLED)], mask.shape[1] - 2)
+    place = rows * mask.shape[1] + columns
+    with np.errstate(over="ignore", invalid="ignore"):
+        left, here, right = (flat[:, place + k] / white for k in range(3))
+        bend = np.abs(left - 2 * here + right)
+    return float(1.4826 * np.median(bend[np.isfinite(bend)]) / np.sqrt(6))
 
 
 def averaged(photos: EigenPhotos, domain: Domain) -> EigenPhotos:

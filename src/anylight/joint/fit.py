@@ -14,7 +14,7 @@ from .level import EVERY, Level, Surface
 
 CHUNK = 16384
 """Pixels that pass through the matrix products together."""
-Light = Float[np.ndarray, "K CR"]
+Light = Float[np.ndarray, "_ CR"]
 """Harmonic coefficients of every eigen-photo, channel by channel."""
 
 
@@ -115,7 +115,7 @@ def first_light(level: Level, surface: Surface, order: int, rounds: int = 5) -> 
             scaled = terms * albedo[:, None]
             weighed = scaled * level.cover[:, None]
             normal = scaled.T @ weighed
-            normal += 1e-4 * np.trace(normal) / len(normal) * np.eye(len(normal))
+            normal += (1e-4 * np.trace(normal) / len(normal) + 1e-20) * np.eye(len(normal))
             light[:, own] = np.linalg.solve(normal, weighed.T @ photos)
             shading = terms @ light[:, own]
             power = (shading**2).sum(axis=1)

@@ -18,6 +18,8 @@ from .level import Level, Surface
 
 _COMPONENTS = 3
 _DARK = 1e-6
+_FEWEST = 10
+"""Pixels with neighbours that it takes to see a curl."""
 
 
 def integrable_surface(level: Level) -> Surface:
@@ -62,6 +64,8 @@ def least_curl(
     """Combinations (p, q) of the components with the least curl for all their change."""
     right, below = level.domain.neighbour(1, 0), level.domain.neighbour(0, 1)
     own = np.flatnonzero((right != ABSENT) & (below != ABSENT))
+    if len(own) < _FEWEST:
+        return np.zeros(level.size), np.zeros(level.size)
     along_u = components[:, right[own]] - components[:, own]
     along_v = components[:, below[own]] - components[:, own]
     size = np.sqrt((along_u**2 + along_v**2).sum(axis=0))

@@ -16,7 +16,7 @@ from anylight.linalg.multigrid import Stencil
 EVERY = slice(None)
 """All pixels."""
 CameraNumbers = tuple[float, float, float, float]
-Surface = Float[np.ndarray, "h w"]
+Surface = Float[np.ndarray, "_ _"]
 """Log-depth (orthographic: depth) at the corners of the pixels, on their padded grid."""
 
 

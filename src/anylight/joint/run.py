@@ -60,7 +60,7 @@ def explain(
         capture: the photos.
         white: stored value that becomes one.
         options: what may be asked.
-        volume: start from this balloon only.
+        volume: start from this balloon instead of several.
         start: start from this depth instead.
         tell: told about every step and the share of the work done.
         plan: another course than the options ask for, to measure what its parts are worth.

@@ -26,7 +26,7 @@ _INWARD = 1.5
 _PHOTOS_FOR = {8: 10, 6: 8, 4: 5, 2: 0}
 """Photos that an order needs."""
 _CERTAIN, _WORTHWHILE = 6, 0.745
-"""Orders above 6 must explain so much of what 6 left. A sharp lamp has 51 % of its shading beyond
+"""Orders above 6 may leave so much of what 6 left. A sharp lamp has 51 % of its shading beyond
 degree 6 in degree 8, so below this share the missing degrees were more than half of the residual;
 above it noise, gloss and shadows are, and would be taken for light."""
 _CHEAP_PIXELS = 100_000
@@ -217,10 +217,9 @@ class _Climb:
     def _refine(self, order: int) -> None:
         fine = self._levels[self._at - 1]
         surface = refine(self._levels[self._at], fine, self.state.surface)
-        self._at -= 1
         light = raised(self.state.light, order)
         found = assess(fine, surface, light, self._plan.open_prior())
-        self.state = replace(found, energy=self.state.energy)
+        self._at, self.state = self._at - 1, replace(found, energy=self.state.energy)
 
     def _settle(self, order: int, counter: _Counter, name: str) -> None:
         level, energy, light = self._levels[self._at], self.state.energy, self.state.light

@@ -1,6 +1,6 @@
 """One round of bilateral integration: which side of every pixel keeps its slope.
 
-Arrays lie on the padded grid of pixels. `steps[axis]` says how far the next place along an axis is.
+Arrays lie flat on the padded grid of pixels.
 """
 
 import math
