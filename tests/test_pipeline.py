@@ -248,19 +248,23 @@ def test_algebra_that_fails_ends_the_run_with_what_was_reached(scene, monkeypatc
     assert any("finite" in warning for warning in result.warnings)
 
 
-def test_an_absurd_pixel_does_not_break_the_run(rng):
+@pytest.mark.parametrize("preset", ["paper", "default"])
+def test_an_absurd_pixel_does_not_break_the_run(rng, preset):
     photos = rng.random((5, 32, 40, 1)).astype(np.float32)
     photos[2, 7, 9] = 3e38
-    finite(reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK)))
+    finite(reconstruct(capture_of(photos), RunOptions(preset=preset, paper=QUICK)))
 
 
-def test_a_black_photo_and_a_black_channel_are_named(rng):
+@pytest.mark.parametrize("kind", [np.uint16, np.float32])
+@pytest.mark.parametrize("preset", ["paper", "default"])
+def test_a_black_photo_and_a_black_channel_are_named(rng, preset, kind):
     photos = noise(rng, 6)
     photos[3] = 0
     photos[..., 1] = 0
-    warnings = finite(
-        reconstruct(capture_of(photos), RunOptions(preset="paper", paper=QUICK))
-    ).warnings
+    if kind is np.float32:
+        photos = (photos / np.float32(65535)).astype(np.float32)
+    options = RunOptions(preset=preset, paper=QUICK)
+    warnings = finite(reconstruct(capture_of(photos), options)).warnings
     assert any("photo 3 is black" in warning for warning in warnings)
     assert any("channel is black" in warning for warning in warnings)
 

@@ -4,6 +4,8 @@ import pytest
 from anylight.geometry.camera import Perspective
 from anylight.joint.eigenphotos import averaged, compress
 from anylight.model.capture import Capture
+from anylight.synth.options import SynthOptions
+from anylight.synth.render import render
 
 CAMERA = Perspective((60.0, 60.0), (15.0, 11.0))
 
@@ -53,6 +55,24 @@ def test_noise_is_measured_and_averaged_away_but_not_edges(rng):
     )
     assert after.std() < 0.4 * before.std()
     assert np.abs(after[:, :, 17:23]).max() < 0.05
+
+
+def test_few_clean_photos_are_not_smeared():
+    capture = render(SynthOptions(shape="bust", height=72, images=6)).capture
+    white = float(capture.photos.max())
+    found = compress(capture, white)
+    truth = capture.photos[:, capture.mask] / white
+    for photos, most in ((found, 2e-3), (averaged(found, capture.domain()), 4e-3)):
+        error = rebuilt(photos, capture.num_channels) - truth
+        assert np.sqrt((error**2).mean()) < most
+
+
+def test_noise_is_seen_beside_a_black_photo(rng):
+    truth = np.ones((12, 30, 40, 1)) * rng.random((12, 1, 1, 1)) * 20000 + 8000
+    noisy = np.round(truth + 300 * rng.standard_normal(truth.shape)).astype(np.uint16)
+    noisy[4] = 0
+    found = compress(Capture(noisy, np.ones((30, 40), bool), CAMERA), 30000.0)
+    assert found.noise == pytest.approx(0.01, rel=0.3)
 
 
 def test_photos_without_noise_are_not_touched(rng):

@@ -9,10 +9,14 @@ import pytest
 from anylight.cli.main import main
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.io.archive import load_reconstruction, save_reconstruction
+from anylight.joint import schedule
+from anylight.joint.eigenphotos import compress
+from anylight.joint.level import Level
 from anylight.joint.schedule import VOLUMES
 from anylight.metrics import angles_deg, evaluate
 from anylight.model.capture import Capture
 from anylight.model.options import JointOptions
+from anylight.model.problem import white_level
 from anylight.photometry.harmonics import num_harmonics
 from anylight.pipeline import RunOptions, reconstruct
 from anylight.solve.alternate import Status
@@ -186,6 +190,35 @@ def test_an_interrupt_keeps_what_was_reached(scene):
     found = finite(reconstruct(scene.capture, None, stop))
     assert found.status is Status.INTERRUPTED
     assert any("stopped" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("stage", ["assess", "newton"])
+def test_an_interrupt_between_levels_keeps_a_whole_state(scene, monkeypatch, stage):
+    original, seen = getattr(schedule, stage), []
+
+    def once(level, *arguments):
+        if level.size == seen_size and not seen:
+            seen.append(level)
+            raise KeyboardInterrupt
+        return original(level, *arguments)
+
+    seen_size = int(scene.capture.mask.sum())
+    photos = compress(scene.capture, white_level(scene.capture))
+    level = Level(np.array(scene.capture.mask), scene.capture.camera, photos.values, 3, photos.good)
+    monkeypatch.setattr(schedule, stage, once)
+    course = schedule.solve(level, schedule.Plan(orders=(1, 2), start_pixels=seen_size / 2))
+    assert seen
+    assert course.interrupted
+    assert course.state.surface.shape == level.grid.shape
+    assert len(course.state.fit.misfit) == level.size
+
+
+def test_a_pixel_that_is_always_black_is_least_sure(scene):
+    photos = scene.capture.photos.copy()
+    row, column = np.argwhere(scene.capture.mask)[len(np.argwhere(scene.capture.mask)) // 2]
+    photos[:, row, column] = 0
+    found = reconstruct(replace(scene.capture, photos=photos)).reconstruction
+    assert found.confidence[row, column] <= np.nanmin(found.confidence) + 1e-6
 
 
 def test_saturated_photos_do_not_bend_the_shape(scene, result):

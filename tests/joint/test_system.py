@@ -86,6 +86,34 @@ def test_conjugate_gradients_solve_the_system(state):
     assert np.linalg.norm(lack) < 1e-2 * np.linalg.norm(system.light_gradient)
 
 
+def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
+    level, found = state
+    system = system_of(level, found, open_prior())
+    system.damp(Damping(1e-9, 1e-9))
+    coarse, modes = system._coarse, system.modes
+    matrix, num, size = coarse._matrix, len(modes), len(found.light)
+    assert level.size <= 2048
+    still = np.zeros_like(found.light)
+    for k in (0, num // 2, num - 1):
+        field = np.zeros(level.grid.shape)
+        modes.add(np.eye(num)[k], field)
+        surface, light = system.multiply(field, still)
+        wanted = matrix[:, k]
+        tolerance = 2e-3 * np.abs(wanted).max()
+        assert np.allclose(modes.collect(surface), wanted[:num], atol=tolerance)
+        stacked = light.reshape(size, level.num_channels, -1).transpose(1, 2, 0).ravel()
+        assert np.allclose(stacked, wanted[num:], atol=tolerance)
+    light = still.copy()
+    light[5, 7] = 1.0
+    column = 7 // (light.shape[1] // level.num_channels), 7 % (light.shape[1] // 3)
+    place = num + column[0] * coarse._each + column[1] * size + 5
+    surface, answer = system.multiply(np.zeros(level.grid.shape), light)
+    wanted = matrix[:, place]
+    assert np.allclose(modes.collect(surface), wanted[:num], atol=2e-3 * np.abs(wanted).max())
+    stacked = answer.reshape(size, level.num_channels, -1).transpose(1, 2, 0).ravel()
+    assert np.allclose(stacked, wanted[num:], atol=2e-3 * np.abs(wanted).max())
+
+
 def test_the_energy_falls(state):
     level, found = state
     reports = []

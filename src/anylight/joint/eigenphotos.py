@@ -22,6 +22,7 @@ _SATURATED = 0.985
 _ROUNDS = 3
 _BLOCK = 16384
 _RADIUS = 3
+_GLARE = 1e3
 _HOLD = 1e-4
 """A pixel that lacks samples keeps near what is usual, as if its samples had noise of one percent:
 trusting them more made albedo and shape worse, because what is lost lies beside what is clipped."""
@@ -64,6 +65,11 @@ def is_usable(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
     return (photos > 0) & (photos < _SATURATED * np.iinfo(photos.dtype).max)
 
 
+def scaled(stored: Shaped[np.ndarray, "*n"], white: float) -> Float[np.ndarray, "*n"]:
+    """Samples relative to white; what is absurdly bright only counts as very bright."""
+    return np.minimum(stored / white, _GLARE)
+
+
 def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
     """Find the eigen-photos; saturated and black samples carry no weight.
 
@@ -94,7 +100,7 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
             usable = is_usable(stored)
             good[start : start + _BLOCK] += usable.mean(axis=0) / channels
             whole = usable.all(axis=0)
-            sample = (stored / white).astype(np.float64)
+            sample = scaled(stored, white).astype(np.float64)
             gram += sample[:, whole] @ sample[:, whole].T
             lacking.append(start + np.flatnonzero(~whole))
             bad += int(np.count_nonzero(~usable))
@@ -110,7 +116,7 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
         whole = np.setdiff1d(np.arange(len(places)), lacks, assume_unique=True)
         for start in range(0, len(whole), _BLOCK):
             own = whole[start : start + _BLOCK]
-            sample = flat[:, places[own], c] / white
+            sample = scaled(flat[:, places[own], c], white)
             values[own, c * kept : (c + 1) * kept] = sample.T @ basis[c]
     noise = min(float(np.sqrt(np.mean(least))), rough)
     bad_share = bad / (num * channels * len(places))
@@ -175,7 +181,7 @@ def _usable_samples(
 ) -> tuple[Bool[np.ndarray, "n M"], Float[np.ndarray, "n M"]]:
     """Which samples are usable, and all of them with zero for the others."""
     usable = is_usable(stored).T
-    return usable, np.where(usable, stored.T, 0) / white
+    return usable, np.where(usable, scaled(stored, white).T, 0)
 
 
 def _roughness(flat: Shaped[np.ndarray, "M N C"], mask: Mask, white: float) -> float:
@@ -185,10 +191,9 @@ def _roughness(flat: Shaped[np.ndarray, "M N C"], mask: Mask, white: float) -> f
         return np.inf
     rows, columns = np.divmod(middle[:: max(1, len(middle) // _SAMPLED)], mask.shape[1] - 2)
     place = rows * mask.shape[1] + columns
-    with np.errstate(over="ignore", invalid="ignore"):
-        left, here, right = (flat[:, place + k] / white for k in range(3))
-        bend = np.abs(left - 2 * here + right)
-    return float(1.4826 * np.median(bend[np.isfinite(bend)]) / np.sqrt(6))
+    left, here, right = (scaled(flat[:, place + k], white) for k in range(3))
+    bend = np.abs(left - 2 * here + right)
+    return float(1.4826 * np.median(bend) / np.sqrt(6))
 
 
 def averaged(photos: EigenPhotos, domain: Domain) -> EigenPhotos:

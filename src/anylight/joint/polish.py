@@ -18,7 +18,7 @@ from anylight.linalg.grid import Grid
 from anylight.linalg.pcg import jacobi, pcg
 from anylight.model.capture import Capture
 
-from .eigenphotos import is_usable
+from .eigenphotos import is_usable, scaled
 
 _CHUNK = 8192
 _ROUNDS = 2
@@ -91,7 +91,7 @@ class _Samples:
             terms = monomials.flat(tiles, num)
             stored = self._flat[:, self._places[part], :]
             usable = is_usable(stored)
-            values = (stored / self._white).astype(np.float32)
+            values = scaled(stored, self._white).astype(np.float32)
             values[~usable] = 0
             harmonics = (terms.T @ self._basis.matrix.T).astype(np.float32)
             yield part, harmonics, values, usable
