@@ -58,8 +58,13 @@ def shaded_picture(normals: NormalMap, mask: Mask, camera: Camera | None = None)
     return _on_background(np.repeat((0.75 * shade + 0.2 * fill)[..., None], 3, axis=2), mask)
 
 
+def confidence_picture(confidence: Float[np.ndarray, "H W"], mask: Mask) -> Picture:
+    """Draw confidence: black is none, white is certain."""
+    return _on_background(np.repeat(confidence[..., None], 3, axis=2), mask)
+
+
 def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
-    """What a scene knows, each as a picture: shaded, depth, normals, albedo."""
+    """What a scene knows, each as a picture: shaded, depth, normals, albedo, confidence."""
     pictures = {}
     if scene.normals is not None:
         pictures["shaded"] = shaded_picture(scene.normals, scene.mask, scene.camera)
@@ -69,6 +74,8 @@ def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
         pictures["normals"] = normal_picture(scene.normals, scene.mask)
     if scene.albedo is not None:
         pictures["albedo"] = albedo_picture(scene.albedo, scene.mask)
+    if scene.confidence is not None:
+        pictures["confidence"] = confidence_picture(scene.confidence, scene.mask)
     return pictures
 
 

@@ -188,6 +188,11 @@ def _jointly(
     status = Status.INTERRUPTED if found.course.interrupted else Status.FINISHED
     warnings = [*_photo_warnings(white / capture.full_scale, capture, chosen), *start.warnings]
     warnings += scene_warnings(found, capture)
+    if volume == 0 and given is None:
+        warnings.append(
+            "a balloon with a volume of zero is flat and says nothing about the light; the run "
+            "started without a balloon."
+        )
     if status is Status.INTERRUPTED:
         warnings.append(str(status))
     largest = float(found.albedo.max()) or 1.0

@@ -136,6 +136,13 @@ def test_one_channel_and_a_given_volume():
     assert [start["volume"] for start in found.findings["starts"]][:2] == [0.1, None]
 
 
+def test_a_volume_of_zero_starts_without_a_balloon():
+    small = render(SynthOptions(shape="bust", height=56, images=8))
+    found = finite(reconstruct(small.capture, RunOptions(volume=0.0)))
+    assert found.findings["starts"][0]["name"] == "integrable"
+    assert any("volume of zero" in warning for warning in found.warnings)
+
+
 def test_parallel_rays_are_named():
     small = render(SynthOptions(shape="sphere", height=64, images=10, orthographic=True))
     assert isinstance(small.capture.camera, Orthographic)

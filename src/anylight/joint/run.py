@@ -75,7 +75,7 @@ def explain(
     )
     plan = plan or Plan(
         orders=tuple(o for o in orders_for(capture.num_photos) if o <= options.order),
-        volumes=VOLUMES if volume is None else (volume,),
+        volumes=VOLUMES if volume is None else (volume,) * (volume != 0),
         refine_iterations=options.refine_iterations,
     )
     given = None if start is None else corner_surface(level, start)
