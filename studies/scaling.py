@@ -1,9 +1,9 @@
 """Measure seconds and memory of the default method against the number of pixels.
 
-    python -m studies.scaling [--work DIR]
+    python -m studies.scaling [--shape MESH] [--work DIR]
 
-renders the embedded bust at three sizes (8 bit, 20 photos), runs each in a process of its own and
-writes docs/results/scaling.json. `make tables` makes docs/method.md from it.
+renders an object at three sizes (8 bit, 20 photos), runs each in a process of its own and writes
+docs/results/scaling.json. `make tables` makes docs/method.md from it.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
-from time import perf_counter
+from time import perf_counter, process_time
 
 import tyro
 from studies.cells import Cells
@@ -24,7 +24,7 @@ from anylight.io.capture import load_capture
 from anylight.metrics import evaluate
 from anylight.pipeline import RunOptions, reconstruct
 
-HEIGHTS = (800, 1600, 3200)
+HEIGHTS = (900, 1800, 3600)
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "scaling.json"
 
 
@@ -32,6 +32,8 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results" / "scaling.json"
 class Study:
     """Run the sizes that are missing."""
 
+    shape: str = "bust"
+    """Embedded shape, or a mesh."""
     work: Path = Path(gettempdir()) / "anylight-scaling"
     """Folder for rendered captures."""
     capture: Path | None = None
@@ -50,14 +52,15 @@ def measure(folder: Path) -> dict[str, float | None]:
     reconstruct(type(capture)(*small), RunOptions())
     del small
     before = peak()
-    begin = perf_counter()
+    begin, worked = perf_counter(), process_time()
     result = reconstruct(capture, RunOptions())
-    seconds = perf_counter() - begin
+    seconds, worked = perf_counter() - begin, process_time() - worked
     after = peak()
     found = evaluate(result.reconstruction, load_reconstruction(find_truth(folder)))
     return {
         "pixels": int(capture.mask.sum()),
         "seconds": seconds,
+        "cpu_seconds": worked,
         "before": before,
         "peak": after,
         "photo_bytes": capture.photos.nbytes,
@@ -72,17 +75,19 @@ def main(study: Study) -> None:
         return
     cells = Cells(RESULTS)
     for height in HEIGHTS:
-        if cells.has(height=height):
+        key = {"shape": Path(study.shape).stem, "height": height}
+        if cells.has(**key):
             continue
-        folder = study.work / str(height)
+        folder = study.work / f"{key['shape']}_{height}"
         if not (folder / "truth.npz").exists():
             anylight_main(
-                ["synth", "--shape", "bust", "--albedo", "voronoi", "--images", "20", "--bits", "8",
-                 "--supersample", "1", "--height", str(height), "--out", str(folder)]
+                ["synth", "--shape", study.shape, "--albedo", "voronoi", "--images", "20",
+                 "--bits", "8", "--supersample", "1", "--height", str(height),
+                 "--out", str(folder)]
             )  # fmt: skip
         command = [sys.executable, "-m", "studies.scaling", "--capture", str(folder)]
         said = subprocess.run(command, capture_output=True, text=True, check=True)
-        cells.add({"height": height, **json.loads(said.stdout.splitlines()[-1])})
+        cells.add({**key, **json.loads(said.stdout.splitlines()[-1])})
         print(cells.rows[-1], flush=True)  # noqa: T201
 
 

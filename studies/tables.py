@@ -189,10 +189,10 @@ def ablation_table(rows: list[Row]) -> str:
 
 def scaling_table(rows: list[Row]) -> str:
     """Pixels, seconds and bytes per pixel."""
-    lines = ["| pixels | seconds | seconds per million | peak, bytes per pixel | mae |"]
+    lines = ["| pixels | CPU seconds | per million pixels | peak, bytes per pixel | mae |"]
     lines.append("|---|---|---|---|---|")
     for row in sorted(rows, key=lambda row: row["pixels"]):
-        pixels, seconds = row["pixels"], row["seconds"]
+        pixels, seconds = row["pixels"], row["cpu_seconds"]
         lines.append(
             f"| {pixels} | {seconds:.0f} | {1e6 * seconds / pixels:.0f} | "
             f"{(row['peak'] - row['before']) / pixels:.0f} | {row['mae_deg']:.2f} |"

@@ -185,7 +185,7 @@ def _jointly(
             on_report(report, share)
 
     found = explain(capture, white, options.joint, volume=volume, start=given, tell=tell)
-    status = Status.INTERRUPTED if found.course.interrupted else Status.FINISHED
+    status = Status.INTERRUPTED if found.interrupted else Status.FINISHED
     warnings = [*_photo_warnings(white / capture.full_scale, capture, chosen), *start.warnings]
     warnings += scene_warnings(found, capture)
     if volume == 0 and given is None:

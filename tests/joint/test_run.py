@@ -9,7 +9,7 @@ import pytest
 from anylight.cli.main import main
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.io.archive import load_reconstruction, save_reconstruction
-from anylight.joint import schedule
+from anylight.joint import run, schedule
 from anylight.joint.eigenphotos import compress
 from anylight.joint.level import Level
 from anylight.joint.schedule import VOLUMES
@@ -197,6 +197,18 @@ def test_an_interrupt_keeps_what_was_reached(scene):
     found = finite(reconstruct(scene.capture, None, stop))
     assert found.status is Status.INTERRUPTED
     assert any("stopped" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("step", ["face", "robust_surface", "step_heights", "paint"])
+def test_an_interrupt_after_the_solver_keeps_its_result(monkeypatch, step):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    small = render(SynthOptions(shape="bust", height=56, images=8))
+    monkeypatch.setattr(run, step, interrupt)
+    found = finite(reconstruct(small.capture))
+    assert found.status is Status.INTERRUPTED
+    assert evaluate(found.reconstruction, small.truth).mae_deg < 15
 
 
 @pytest.mark.parametrize("stage", ["assess", "newton"])

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -17,12 +19,13 @@ from .depth import step_heights
 from .eigenphotos import averaged, compress
 from .integrate import robust_surface
 from .level import Level, Surface
-from .local import face, facing_of
+from .local import Facing, face, facing_of
 from .newton import NewtonReport
 from .paint_gauge import without_shading
-from .polish import paint
+from .polish import Painting, paint
 from .schedule import VOLUMES, Course, Plan, orders_for, solve
 
+Made = TypeVar("Made")
 _SPANS = 0.5
 """Facets whose weight falls below this span a depth step."""
 
@@ -42,6 +45,23 @@ class Explanation:
     noise: float
     bad_share: float
     """Share of the samples that are saturated or black."""
+    interrupted: bool
+
+
+class _LastSteps:
+    """Steps after the solver: once interrupted, each gives way to something quick."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+
+    def take(self, step: Callable[[], Made], instead: Callable[[], Made]) -> Made:
+        """Take a step, or what stands in for it."""
+        if not self.interrupted:
+            try:
+                return step()
+            except KeyboardInterrupt:
+                self.interrupted = True
+        return instead()
 
 
 def explain(
@@ -81,23 +101,29 @@ def explain(
     given = None if start is None else corner_surface(level, start)
     course = solve(level, plan, given, tell)
     surface, light = course.state.surface, course.state.light
-    facing = face(level, light) if plan.jumps else facing_of(level, surface, light)
-    _, held = robust_surface(level, facing.p, facing.q, course.state.surface)
-    spans = held < _SPANS
-    height = level.at_pixels(surface)
+    last = _LastSteps()
+    as_it_is = partial(facing_of, level, surface, light)
+    facing = last.take(partial(face, level, light), as_it_is) if plan.jumps else as_it_is()
+    spans = last.take(
+        partial(spanning, level, facing, surface), partial(np.zeros, level.size, bool)
+    )
+    smooth = level.at_pixels(surface)
     sure = confidence(spread_deg(level, facing))
     unit, albedo = facing.fit.unit, facing.fit.albedo.T.copy()
-    lighting, bad_share, domain = (
-        photos.lighting(course.state.light),
-        photos.bad_share,
-        level.domain,
+    lighting, domain, order = photos.lighting(light), level.domain, order_of(len(light))
+    noise, bad_share = photos.noise, photos.bad_share
+    del level, photos, facing, as_it_is  # large, and what follows looks at the capture itself
+    height = smooth
+    if plan.jumps:
+        height = last.take(partial(step_heights, capture.camera, domain, unit), lambda: smooth)
+    plain = albedo
+    albedo = last.take(partial(without_shading, domain, albedo, unit, ~spans, order), lambda: plain)
+    painting = last.take(
+        partial(paint, capture, white, unit, albedo, lighting, order),
+        lambda: Painting(albedo, lighting, noise),
     )
-    del level, photos, facing  # what follows looks at the capture itself, and these are large
-    height = step_heights(capture.camera, domain, unit) if plan.jumps else height
-    order = order_of(len(course.state.light))
-    albedo = without_shading(domain, albedo, unit, ~spans, order)
-    painting = paint(capture, white, unit, albedo, lighting, order)
     return Explanation(
+        interrupted=course.interrupted or last.interrupted,
         depth=depth_of(capture.camera, domain, height),
         normals=unit,
         albedo=painting.albedo,
@@ -108,6 +134,12 @@ def explain(
         noise=painting.noise,
         bad_share=bad_share,
     )
+
+
+def spanning(level: Level, facing: Facing, surface: Surface) -> Bool[np.ndarray, " P"]:
+    """Pixels whose facet no surface through the normals can fit: it spans a depth step."""
+    _, held = robust_surface(level, facing.p, facing.q, surface)
+    return held < _SPANS
 
 
 def corner_surface(level: Level, depth: Float[np.ndarray, " P"]) -> Surface:
