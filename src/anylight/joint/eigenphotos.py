@@ -166,9 +166,10 @@ def _fill(
             usable, sample = _usable_samples(stored[:, own], white)
             normal = np.einsum("pm,mr,ms->prs", usable, basis, basis, optimize=True)
             normal[:, np.arange(kept), np.arange(kept)] += np.maximum(hold, _FAINT)
-            found = np.linalg.solve(normal, (sample @ basis)[..., None])[..., 0]
+            source = (usable * sample) @ basis
+            found = np.linalg.solve(normal, source[..., None])[..., 0]
             values[lacks[own]] = found
-            left += float(((sample - usable * (found @ basis.T)) ** 2).sum())
+            left += float((usable * (sample - found @ basis.T) ** 2).sum())
             freedom += float(np.maximum(usable.sum(axis=1) - kept, 0).sum())
     rest = complete.variance
     if not np.isfinite(rest):
@@ -179,9 +180,9 @@ def _fill(
 def _usable_samples(
     stored: Shaped[np.ndarray, "M n"], white: float
 ) -> tuple[Bool[np.ndarray, "n M"], Float[np.ndarray, "n M"]]:
-    """Which samples are usable, and all of them with zero for the others."""
-    usable = is_usable(stored).T
-    return usable, np.where(usable, scaled(stored, white).T, 0)
+    """Which samples are usable, and all of them as they are: a first guess for the others."""
+    sample = scaled(stored, white).T
+    return is_usable(stored).T, np.where(np.isfinite(sample), sample, 0)
 
 
 def _roughness(flat: Shaped[np.ndarray, "M N C"], mask: Mask, white: float) -> float:
