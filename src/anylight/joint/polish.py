@@ -19,6 +19,7 @@ from anylight.linalg.pcg import jacobi, pcg
 from anylight.model.capture import Capture
 
 from .eigenphotos import is_usable, scaled
+from .fit import chunks
 
 _CHUNK = 8192
 _ROUNDS = 2
@@ -83,8 +84,7 @@ class _Samples:
         self._white, self._unit, self._basis = white, unit, basis(order)
 
     def _chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        for start in range(0, len(self._places), _CHUNK):
-            part = slice(start, min(start + _CHUNK, len(self._places)))
+        for part in chunks(len(self._places), _CHUNK):
             num = part.stop - part.start
             tiles = np.empty((num_tiles(num), self._basis.size, TILE), np.float32)
             monomials.evaluate(self._basis.exponents, self._unit[:, part], tiles)
