@@ -35,6 +35,8 @@ def save_reconstruction(path: Path, scene: Reconstruction) -> None:
             arrays[name] = value.astype(np.float64 if name == "depth" else np.float32)
     if scene.photos is not None:
         arrays["photos"] = scene.photos
+    if scene.unit is not None:
+        arrays["unit"] = np.array(scene.unit)
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
@@ -89,7 +91,10 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         fields["normals"] = fields["normals"] * _OPENGL_TO_CAMERA
     if "photos" in arrays:
         fields["photos"] = _photo_numbers(arrays["photos"], fields.get("lighting"))
-    return Reconstruction(mask=mask, camera=_camera(arrays), **fields)
+    unit = str(arrays.get("unit", ""))
+    if unit not in ("", "mm"):
+        raise InvalidInputError(f'unit is "{unit}"; it must be "mm" or missing.')
+    return Reconstruction(mask=mask, camera=_camera(arrays), unit="mm" if unit else None, **fields)
 
 
 def _camera(arrays: dict[str, np.ndarray]) -> Camera | None:

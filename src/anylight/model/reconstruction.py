@@ -1,6 +1,7 @@
 """What is known about a scene: the truth of a rendering, or the result of a run."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -26,6 +27,8 @@ class Reconstruction:
     """Which photos of the capture the lighting belongs to; None means all, in order."""
     confidence: Float[np.ndarray, "H W"] | None = None
     """How sure every normal is, 0 to 1: one half at a standard deviation of five degrees."""
+    unit: Literal["mm"] | None = None
+    """Unit of the depth; None: the scale is free (orthographic: pixels)."""
 
 
 def outside_nan(image: Float[np.ndarray, "H W *c"], mask: Mask) -> Float[np.ndarray, "H W *c"]:
