@@ -1,16 +1,28 @@
 """Make the pictures of README and docs from embedded scenes: `make figures`.
 
-Nothing here reads data that is not part of the project.
+Nothing here reads data that is not part of the project. Names after it make single ones:
+`python docs/figures.py report mask`.
 """
 
+import shutil
+import sys
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 import numpy as np
+from playwright.sync_api import sync_playwright
 
+from anylight.cli.main import main
+from anylight.cli.mask import mask_preview
+from anylight.intake.load import load
+from anylight.intake.options import IntakeOptions
 from anylight.io.images import write_image
+from anylight.metrics import evaluate
+from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
-from anylight.photometry.environment import captured_energy, irradiance, project
+from anylight.photometry.environment import captured_energy, irradiance, project, texel_directions
 from anylight.photometry.shading import shading
 from anylight.pictures import (
     contact_sheet,
@@ -28,6 +40,8 @@ from anylight.synth.shapes import SHAPE_NAMES
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -113,8 +127,198 @@ def figure_constant() -> None:
     write_image(IMAGES / "constant.png", sheet)
 
 
+def lamps(spots: list[tuple[float, float]]) -> np.ndarray:
+    """Environments of one soft lamp each in a dark room.
+
+    Args:
+        spots: angle from the lens as seen by the object, and angle around it, 90 is above; degrees.
+    """
+    directions = texel_directions(64, 128)
+    away, around = np.deg2rad(np.array(spots)).T
+    towards = np.stack(
+        [np.sin(away) * np.cos(around), -np.sin(away) * np.sin(around), -np.cos(away)], axis=-1
+    )
+    sharpness = 1 / (1 - np.cos(np.deg2rad(10)))
+    beams = np.exp(sharpness * (np.einsum("yxi,mi->myx", directions, towards) - 1))
+    return np.repeat((60 * beams + 0.05)[..., None], 3, axis=-1)
+
+
+GOOD_SPOTS = [(10.0, 90.0), (25.0, 270.0)] + [
+    (away, first + 72.0 * turn) for away, first in ((45.0, 0.0), (70.0, 36.0)) for turn in range(5)
+]
+"""Near the lens and from all sides."""
+BAD_SPOTS = [(25.0 + 6 * np.cos(k), 120.0 + 12 * np.sin(k)) for k in range(12)]
+"""All from much the same side."""
+
+
+def lit(truth: Reconstruction, spots: list[tuple[float, float]], exposure: float = 1.0) -> Capture:
+    """Photos of a scene under lamps, one exposure for all: at 1 hardly a pixel clips."""
+    assert truth.normals is not None
+    assert truth.albedo is not None
+    assert truth.camera is not None
+    light = irradiance(lamps(spots), truth.normals[truth.mask]) * truth.albedo[truth.mask].T
+    radiance = light / np.quantile(light, 0.999) * exposure
+    photos = np.zeros((len(spots), *truth.mask.shape, 3), np.uint16)
+    photos[:, truth.mask] = np.round(np.clip(np.moveaxis(radiance, 1, 2), 0, 1) * 65535)
+    return Capture(photos, truth.mask, truth.camera)
+
+
+def photo_pictures(capture: Capture, chosen: list[int]) -> list[np.ndarray]:
+    """Some photos as a screen shows them."""
+    return [radiance_picture(capture.photos[i] / capture.full_scale) for i in chosen]
+
+
+def show(axis: Axes, picture: np.ndarray, title: str) -> None:
+    """A picture with a title."""
+    axis.imshow(picture)
+    axis.set_title(title, fontsize=10)
+    axis.axis("off")
+
+
+def shape_with_title(
+    axis: Axes, capture: Capture, truth: Reconstruction, title: str
+) -> Reconstruction:
+    """Reconstruct, draw the shape, and say how far it is from the truth."""
+    scene = reconstruct(capture).reconstruction
+    assert scene.normals is not None
+    angle = evaluate(scene, truth).mae_deg
+    picture = shaded_picture(scene.normals, scene.mask, scene.camera)
+    show(axis, picture, f"{title}: {angle:.1f}° off")
+    return scene
+
+
+def save_figure(fig: Figure, name: str) -> None:
+    """Write and close a figure."""
+    fig.tight_layout()
+    fig.savefig(IMAGES / name, dpi=80, metadata={"Software": None})
+    plt.close(fig)
+
+
+def figure_lamps() -> None:
+    """Lamps from all sides, and lamps from one side; what becomes of both."""
+    truth = render(SynthOptions(shape="bust", albedo="rectcircle", height=200, images=3)).truth
+    fig, axes = plt.subplots(2, 5, figsize=(11, 4.9))
+    for row, (name, spots) in zip(
+        axes, {"all sides": GOOD_SPOTS, "one side": BAD_SPOTS}.items(), strict=True
+    ):
+        capture = lit(truth, spots)
+        away, around = np.array(spots).T
+        row[0].scatter(
+            away * np.cos(np.deg2rad(around)), away * np.sin(np.deg2rad(around)), c="tab:orange"
+        )
+        for radius in (30, 60, 90):
+            row[0].add_patch(plt.Circle((0, 0), radius, fill=False, color="0.8"))
+        row[0].plot(0, 0, "k+")
+        row[0].set(xlim=(-95, 95), ylim=(-95, 95), aspect="equal")
+        row[0].axis("off")
+        row[0].set_title(f"12 lamps, {name}", fontsize=10)
+        for axis, picture in zip(row[1:4], photo_pictures(capture, [0, 4, 9]), strict=True):
+            show(axis, picture, "photo")
+        shape_with_title(row[4], capture, truth, "shape")
+    save_figure(fig, "lamps.png")
+
+
+def figure_contact() -> None:
+    """A good set of photos at a glance."""
+    truth = render(SynthOptions(shape="vase", albedo="natural", height=400, images=3)).truth
+    capture = lit(truth, GOOD_SPOTS)
+    pictures = [shrink(picture, 200) for picture in photo_pictures(capture, list(range(12)))]
+    write_image(IMAGES / "contact.png", contact_sheet(pictures, columns=6))
+
+
+def figure_clipping() -> None:
+    """The same photos exposed well and far too bright."""
+    truth = render(SynthOptions(shape="bust", albedo="rectcircle", height=200, images=3)).truth
+    fig, axes = plt.subplots(2, 4, figsize=(9, 5.1))
+    for row, exposure in zip(axes, (1.0, 6.0), strict=True):
+        capture = lit(truth, GOOD_SPOTS, exposure)
+        share = (capture.photos[:, truth.mask] == 65535).mean()
+        for axis, picture in zip(row[:2], photo_pictures(capture, [0, 4]), strict=True):
+            show(axis, picture, f"{100 * share:.0f} % clipped")
+        scene = shape_with_title(row[2], capture, truth, "shape")
+        show(row[3], scene_pictures(scene)["albedo"], "albedo")
+    save_figure(fig, "clipping.png")
+
+
+def figure_count() -> None:
+    """The same object from few and from many photos."""
+    rendering = render(SynthOptions(shape="bust", albedo="voronoi", height=200, images=20))
+    fig, axes = plt.subplots(1, 5, figsize=(11, 2.6))
+    for axis, count in zip(axes, (3, 4, 6, 10, 20), strict=True):
+        chosen = np.round(np.linspace(0, 19, count)).astype(int)
+        capture = replace(rendering.capture, photos=rendering.capture.photos[chosen])
+        shape_with_title(axis, capture, rendering.truth, f"{count} photos")
+    save_figure(fig, "count.png")
+
+
+def figure_mask() -> None:
+    """What the automatic mask makes of photos in front of a dim, mottled wall."""
+    rng = np.random.default_rng(0)
+    truth = render(SynthOptions(shape="vase", albedo="natural", height=320, images=3)).truth
+    capture = lit(truth, GOOD_SPOTS, 0.9)
+    strength = capture.photos[:, truth.mask].mean(axis=(1, 2)) / 65535
+    wall = 0.12 * (1 + 0.3 * rng.standard_normal((*truth.mask.shape, 1)))
+    photos = capture.photos / 65535
+    photos = np.where(truth.mask[..., None], photos, strength[:, None, None, None] * wall)
+    photos = np.clip(photos + 0.004 * rng.standard_normal(photos.shape), 0, 1)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for index, photo in enumerate(photos):
+            write_image(folder / f"{index}.jpg", radiance_picture(photo))
+        intake = load(folder, IntakeOptions(fov=42))
+    found = shrink(mask_preview(intake), 320)
+    pictures = [radiance_picture(intake.capture.photos[i] / 65535) for i in (0, 4)]
+    sheet = contact_sheet([*(shrink(picture, 320) for picture in pictures), found], columns=3)
+    write_image(IMAGES / "mask.png", sheet)
+
+
+def figure_report() -> None:
+    """The top of a report in a browser; skipped where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        print("figure_report: skipped, there is no Chromium")
+        return
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle",
+                 "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+                 "--disable-background-networking", "--disable-sync"]  # fmt: skip
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        synth = "synth --shape bust --albedo rectcircle --images 20 --height 320".split()
+        assert main([*synth, "--out", str(folder / "bust")]) == 0
+        assert main(["run", str(folder / "bust"), "--out", str(folder / "result")]) == 0
+        with sync_playwright() as session:
+            browser = session.chromium.launch(executable_path=executable, args=arguments)
+            tab = browser.new_page(viewport={"width": 1100, "height": 1000})
+            tab.goto((folder / "result" / "report.html").as_uri())
+            tab.wait_for_selector("#surface[data-state=ready]")
+            tab.locator("#view").focus()
+            for _ in range(4):
+                tab.keyboard.press("ArrowLeft")
+            tab.evaluate("document.activeElement.blur()")
+            tab.evaluate(
+                "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+            )
+            tab.screenshot(path=IMAGES / "report.png")
+            browser.close()
+
+
+FIGURES = (
+    figure_sha,
+    figure_gallery,
+    figure_hero,
+    figure_constant,
+    figure_lamps,
+    figure_contact,
+    figure_clipping,
+    figure_count,
+    figure_mask,
+    figure_report,
+)
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    for make in (figure_sha, figure_gallery, figure_hero, figure_constant):
-        make()
-        print(f"{make.__name__}: done")
+    for make in FIGURES:
+        if not sys.argv[1:] or make.__name__.removeprefix("figure_") in sys.argv[1:]:
+            make()
+            print(f"{make.__name__}: done")

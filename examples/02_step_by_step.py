@@ -25,5 +25,6 @@ for state, report in alternate(problem, first):
         break  # good enough
     previous = report.energy.total
 
-scene = collect(problem, state, choose_photos(capture, None))
+mean_colour = capture.radiance().mean(axis=(0, 2))
+scene = collect(problem, state, choose_photos(capture, None), mean_colour)
 print(f"mean angular error: {anylight.evaluate(scene, rendering.truth).mae_deg:.1f} degrees")

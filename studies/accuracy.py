@@ -17,8 +17,8 @@ import tyro
 from studies.cells import Cells
 
 from anylight.cli.main import main as anylight_main
+from anylight.intake.load import load_capture
 from anylight.io.archive import find_truth, load_reconstruction
-from anylight.io.capture import load_capture
 from anylight.metrics import evaluate
 from anylight.pipeline import RunOptions, reconstruct
 

@@ -18,8 +18,8 @@ from studies.cells import Cells
 
 from anylight.cli.main import main as anylight_main
 from anylight.initial.start import Start, balloon_start
+from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction, save_reconstruction
-from anylight.io.capture import load_capture
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
 from anylight.model.options import PaperOptions

@@ -7,9 +7,10 @@ colours and the light of every photo out.
 from anylight.errors import InvalidInputError as InvalidInputError
 from anylight.geometry.camera import Orthographic as Orthographic
 from anylight.geometry.camera import Perspective as Perspective
+from anylight.intake.load import load_capture as load_capture
+from anylight.intake.options import IntakeOptions as IntakeOptions
 from anylight.io.archive import load_reconstruction as load_reconstruction
 from anylight.io.archive import save_reconstruction as save_reconstruction
-from anylight.io.capture import load_capture as load_capture
 from anylight.io.capture import save_capture as save_capture
 from anylight.metrics import Metrics as Metrics
 from anylight.metrics import evaluate as evaluate

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap
+from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap, Photos
 from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
 from anylight.model.reconstruction import Reconstruction
@@ -61,6 +61,17 @@ def shaded_picture(normals: NormalMap, mask: Mask, camera: Camera | None = None)
 def confidence_picture(confidence: Float[np.ndarray, "H W"], mask: Mask) -> Picture:
     """Draw confidence: black is none, white is certain."""
     return _on_background(np.repeat(confidence[..., None], 3, axis=2), mask)
+
+
+def mask_picture(photos: Photos, mask: Mask) -> Picture:
+    """The brightest of all photos at every pixel, the surroundings tinted."""
+    brightest = photos[0].astype(np.float32)
+    for photo in photos[1:]:
+        np.maximum(brightest, photo, out=brightest)
+    white = max(float(np.quantile(brightest[:: max(1, len(brightest) // 200)], 0.995)), 1e-12)
+    seen = radiance_picture(brightest, white)
+    tinted = np.round(seen * 0.35 + np.array([110.0, 10.0, 70.0])).astype(np.uint8)
+    return np.where(mask[..., None], seen, tinted)
 
 
 def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:

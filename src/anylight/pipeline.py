@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from scipy import ndimage
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera
@@ -31,6 +32,7 @@ from anylight.model.options import JointOptions, PaperOptions
 from anylight.model.problem import Problem, build_problem, white_level
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.state import State
+from anylight.photometry.shading import balanced
 from anylight.solve.alternate import Report, Status, alternate, first_state
 from anylight.threads import quiet_algebra, use_threads
 
@@ -40,6 +42,8 @@ MIN_JOINT_PHOTOS = 4
 PAPER_VOLUME = 0.15
 _GLARE = 100.0
 """Brighter than this, relative to white, makes no difference to a warning."""
+_MEDIAN_SIDE, _START_BLUR = 7, 0.015
+"""Smoothing of a known depth as a start: pixels, and share of the object's side."""
 _VARIES = 0.02
 """Photos whose relative change over the lights stays below this share carry no shape."""
 
@@ -121,7 +125,8 @@ def reconstruct(
     chosen = choose_photos(capture, options.use)
     if len(chosen) < capture.num_photos:
         photos = np.ascontiguousarray(capture.photos[chosen])
-        capture = Capture(photos, capture.mask, capture.camera)
+        exposures = tuple(capture.exposures[i] for i in chosen) if capture.exposures else ()
+        capture = replace(capture, photos=photos, names=(), exposures=exposures)
     lacks = []
     if options.preset == "default" and capture.num_photos < MIN_JOINT_PHOTOS:
         lacks.append(
@@ -145,6 +150,9 @@ def _published(
     problem = build_problem(capture, options.paper, CpuKernels())
     built = perf_counter()
     start = start_depth(problem.camera, problem.domain, options)
+    if capture.depth is not None and options.init == "balloon":
+        warning = "the published method takes the known depth as its start only."
+        start = Start(_completed(capture), warnings=(warning,))
     started = perf_counter()
     state, trace, status = _solve(problem, start, on_report)
     seconds = {
@@ -155,7 +163,9 @@ def _published(
     warnings = (*_photo_warnings(problem.white, capture, chosen), *start.warnings)
     if status is not Status.ITERATION_LIMIT:
         warnings = (*warnings, str(status))
-    scene = collect(problem, state, chosen)
+    scene = collect(problem, state, chosen, _colour(capture))
+    exposures = np.array(capture.exposures) if capture.exposures else None
+    scene = replace(scene, exposures=exposures)
     return Result(scene, status, tuple(trace), start, warnings, seconds, 0)
 
 
@@ -174,6 +184,8 @@ def _jointly(
     if options.init != "balloon":
         start = start_depth(capture.camera, domain, options)
         given = start.depth
+    elif capture.depth is not None:
+        given = _completed(capture)
     elif options.volume_px is not None:
         volume = float(options.volume_px / np.sqrt(np.bincount(domain.components).max()))
     started = perf_counter()
@@ -195,22 +207,50 @@ def _jointly(
         )
     if status is Status.INTERRUPTED:
         warnings.append(str(status))
-    largest = float(found.albedo.max()) or 1.0
+    albedo, lighting = balanced(found.albedo.astype(float), found.lighting, _colour(capture))
     radiance = white / capture.full_scale
     scene = Reconstruction(
         mask=np.array(capture.mask),
         camera=capture.camera,
         depth=domain.scatter(found.depth),
         normals=domain.scatter(found.normals.T.copy()),
-        albedo=domain.scatter(found.albedo.T / largest),
-        lighting=found.lighting * largest * radiance,
+        albedo=domain.scatter(albedo.T.copy()),
+        lighting=lighting * radiance,
         confidence=domain.scatter(found.confidence),
         photos=chosen,
+        exposures=np.array(capture.exposures) if capture.exposures else None,
+        unit=capture.unit,
     )
     seconds = {"start": started - begin, "solve": perf_counter() - started}
     return Result(
         scene, status, tuple(trace), start, tuple(warnings), seconds, 0, "default", findings(found)
     )
+
+
+def _colour(capture: Capture) -> np.ndarray:
+    """Mean of all photos over the object, relative to full scale."""
+    total = np.zeros(capture.num_channels)
+    for photo in capture.photos:
+        total += photo[capture.mask].mean(axis=0, dtype=float)
+    return total / (capture.num_photos * capture.full_scale)
+
+
+def _completed(capture: Capture) -> np.ndarray:
+    """The known depth as a start: gaps filled from the nearest pixel, strays and noise taken off.
+
+    Photos are about slopes, and noise that hardly matters for a height ruins its slope.
+    """
+    assert capture.depth is not None
+    mask = capture.mask
+    is_gap = ~((capture.depth > 0) & mask)
+    nearest = tuple(
+        ndimage.distance_transform_edt(is_gap, return_distances=False, return_indices=True)
+    )
+    steady = ndimage.median_filter(capture.depth[nearest], _MEDIAN_SIDE)[nearest]
+    width = max(1.0, _START_BLUR * np.sqrt(mask.sum()))
+    share = ndimage.gaussian_filter(mask.astype(float), width)
+    smooth: np.ndarray = ndimage.gaussian_filter(np.where(mask, steady, 0.0), width)[mask]
+    return smooth / share[mask]
 
 
 def start_depth(camera: Camera, domain: Domain, options: RunOptions) -> Start:
@@ -294,18 +334,19 @@ def _photo_warnings(white: float, capture: Capture, chosen: np.ndarray) -> list[
     return warnings
 
 
-def collect(problem: Problem, state: State, chosen: np.ndarray) -> Reconstruction:
+def collect(
+    problem: Problem, state: State, chosen: np.ndarray, colour: np.ndarray
+) -> Reconstruction:
     """Lay the state out on the photos' grid; the largest albedo is one, the rest is light."""
     domain = problem.domain
-    albedo = np.maximum(state.albedo.astype(float), 0)
-    largest = float(albedo.max()) or 1.0
+    albedo, lighting = balanced(np.maximum(state.albedo.astype(float), 0), state.lighting, colour)
     normals, _ = problem.normals(state.depth)
     return Reconstruction(
         mask=np.array(domain.mask),
         camera=problem.camera,
         depth=domain.scatter(state.depth),
         normals=domain.scatter(normals.T),
-        albedo=domain.scatter(albedo.T / largest),
-        lighting=state.lighting * largest * problem.white,
+        albedo=domain.scatter(albedo.T.copy()),
+        lighting=lighting * problem.white,
         photos=chosen,
     )

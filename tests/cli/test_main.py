@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from anylight.cli.main import main
+from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction, save_reconstruction
-from anylight.io.capture import load_capture
 
 SMALL = ["--images", "3", "--height", "40"]
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from anylight.cli.main import main
+from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction
-from anylight.io.capture import load_capture, save_capture
+from anylight.io.capture import save_capture
 from anylight.io.images import read_image, write_image
 from anylight.model.capture import Capture
 from tests.cli.test_main import fails

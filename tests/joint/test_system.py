@@ -129,9 +129,11 @@ def test_no_accepted_step_raises_the_energy_at_its_own_scale(state):
     for _ in range(6):
         after = newton(level, found.surface, found.light, 4, prior, Effort(1))
         data = robust_energy(level, found.fit.misfit, found.scale)
-        before = data * (1 + pull(level, found.fit, prior))
+        before = data * (1 + pull(level, found.surface, found.fit, prior))
         fit = evaluate(level, after.surface, after.light)
-        now = robust_energy(level, fit.misfit, found.scale) + data * pull(level, fit, prior)
+        now = robust_energy(level, fit.misfit, found.scale) + data * pull(
+            level, after.surface, fit, prior
+        )
         assert now < before
         found = after
 

@@ -14,13 +14,17 @@ import anylight
 from anylight.errors import InvalidInputError
 
 from .evaluate import Evaluate
+from .info import Info
 from .integrate import Integrate
+from .mask import Mask
 from .progress import say
 from .run import Run
 from .synth import Synth
 
 Command = (
     Annotated[Run, tyro.conf.subcommand("run")]
+    | Annotated[Info, tyro.conf.subcommand("info")]
+    | Annotated[Mask, tyro.conf.subcommand("mask")]
     | Annotated[Integrate, tyro.conf.subcommand("integrate")]
     | Annotated[Synth, tyro.conf.subcommand("synth")]
     | Annotated[Evaluate, tyro.conf.subcommand("eval")]

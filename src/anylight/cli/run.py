@@ -1,83 +1,113 @@
 """`anylight run`: reconstruct a capture."""
 
-import csv
-import hashlib
-import platform
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import msgspec
-import numpy as np
 import rich.console
 import tyro
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from anylight.geometry.camera import kind_of
+from anylight.doctor.after import diagnose
+from anylight.doctor.before import Examination, examine
+from anylight.errors import InvalidInputError
+from anylight.export.folder import EXPORTED, export_scene, write_previews
+from anylight.intake.load import Intake, load
+from anylight.intake.options import IntakeOptions
 from anylight.io.archive import save_reconstruction
-from anylight.io.capture import load_capture
 from anylight.io.folder import Owned, check_output, staged_folder
-from anylight.io.images import save_environment, write_image
+from anylight.io.images import write_image
 from anylight.joint.newton import NewtonReport
 from anylight.model.capture import Capture
-from anylight.model.reconstruction import Reconstruction
-from anylight.photometry.environment import panorama
-from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
+from anylight.model.finding import Finding
+from anylight.model.scale import ScaleOptions, to_scale
 from anylight.pipeline import Result, RunOptions, reconstruct
+from anylight.report.page import report_html
 from anylight.solve.alternate import Report, Status
 
+from .mask import mask_preview
 from .progress import say, shown_progress
+from .record import record, story, write_trace
 
 OWNED = Owned(
     marker="run.json",
-    patterns=(
-        "result.npz",
-        "trace.csv",
-        "run.json",
-        "preview/*.png",
-        "lights/*.hdr",
-        "lights/*.exr",
-    ),
+    patterns=("result.npz", "trace.csv", "run.json", "report.html", *EXPORTED),
 )
+
+
+class OutputOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What to write."""
+
+    normal_format: Literal["opengl", "directx", "camera"] = "opengl"
+    """Normal maps: opengl (x right, y up, z to the viewer), directx (green flipped), or camera
+    (x right, y down, z away)."""
+    only_result: bool = False
+    """Write result.npz, trace.csv, previews and run.json alone: no meshes, maps and report."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Reconstruct shape, albedo and light from a capture.
+    """Turn a folder of photos into a textured mesh with its colours and the light of every photo.
 
-    Writes result.npz, trace.csv, previews and, last, run.json. Ctrl-C keeps what has been reached.
-    Try: anylight run vase --out out/vase
+    Writes meshes (GLB, PLY, OBJ), depth, normals, albedo, lights, report.html, result.npz and,
+    last, run.json. Ctrl-C keeps what has been reached.
+    Try: anylight run photos/
     """
 
     capture: tyro.conf.Positional[Path]
-    """Folder with photos, mask.png and K.txt (docs/formats.md)."""
-    out: Path
-    """Folder to write; it must be new, empty, or from an earlier run."""
+    """Folder of photos, or a .mat, .npz or .lp file (docs/formats.md)."""
+    out: Path | None = None
+    """Folder to write, new, empty, or from an earlier run; NAME_result here if not given."""
+    intake: IntakeOptions = field(default_factory=IntakeOptions)
     options: RunOptions = field(default_factory=RunOptions)
+    scale: ScaleOptions = field(default_factory=ScaleOptions)
+    output: OutputOptions = field(default_factory=OutputOptions)
 
     def run(self, console: rich.console.Console) -> None:
-        """Load, solve, write."""
-        check_output(self.out, OWNED)
+        """Load, examine, solve, write."""
+        out = self.out or Path(f"{self.capture.resolve().stem}_result")
+        check_output(out, OWNED)
         with shown_progress(console) as report:
-            capture = load_capture(self.capture, lambda done, of: report("read", done / of))
+            intake = load(self.capture, self.intake, report)
+            examination = examine(intake, report)
+        intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
+        for warning in intake.warnings:
+            say(console, f"warning: {warning}", style="yellow")
         if not console.is_terminal:
             say(console, "solving (the first run ever compiles for up to a minute)")
-        result = _shown(console, capture, self.options)
+        result = _shown(console, intake.capture, self.options)
+        scene = to_scale(result.reconstruction, self.scale, intake.corner, self.intake.downscale)
+        result = replace(result, reconstruction=scene)
+        after = diagnose(result, intake.capture, examination)
         for warning in result.warnings:
             say(console, f"warning: {warning}", style="yellow")
-        with _undisturbed(), staged_folder(self.out, OWNED) as stage:
-            write_result(stage, result, capture, self.options)
+        with (
+            _undisturbed(),
+            shown_progress(console) as progress,
+            staged_folder(out, OWNED) as stage,
+        ):
+            _write(stage, self, intake, result, (examination.findings, after), progress)
         say(
             console,
-            f"{result.status}; {len(result.trace)} steps in {result.seconds['solve']:.1f} s: "
-            f"{self.out}",
+            f"{result.status}; {len(result.trace)} steps in {result.seconds['solve']:.1f} s: {out}",
         )
+        if not self.output.only_result:
+            say(console, f"look at {out / 'report.html'}; the mesh is {out / 'mesh.glb'}")
         if result.status is Status.INTERRUPTED:
             raise SystemExit(130)
+
+
+def _troubles(examination: Examination) -> list[str]:
+    """Findings about movement, which nothing else warns of; far movement ends it here."""
+    troubles = [f for f in examination.findings if f.topic == "movement" and f.severity != "good"]
+    for finding in troubles:
+        if finding.severity == "problem":
+            raise InvalidInputError(f"{finding.text} {finding.remedy}")
+    return [f"{finding.text} {finding.remedy}" for finding in troubles]
 
 
 @contextmanager
@@ -116,99 +146,40 @@ def _shown(console: rich.console.Console, capture: Capture, options: RunOptions)
         )
 
 
-def write_result(folder: Path, result: Result, capture: Capture, options: RunOptions) -> None:
+def _write(
+    folder: Path,
+    command: Run,
+    intake: Intake,
+    result: Result,
+    findings: tuple[tuple[Finding, ...], tuple[Finding, ...]],
+    progress: Callable[[str, float], None],
+) -> None:
     """Write everything a run leaves; run.json last, so that its presence means completeness."""
-    save_reconstruction(folder / "result.npz", result.reconstruction)
-    _write_trace(folder / "trace.csv", result.trace)
+    scene, capture = result.reconstruction, intake.capture
+    asked: dict[str, msgspec.Struct] = {
+        "options": command.options,
+        "intake": command.intake,
+        "scale": command.scale,
+        "output": command.output,
+    }
+    progress("write", 0.0)
+    save_reconstruction(folder / "result.npz", scene)
+    write_trace(folder / "trace.csv", result.trace)
     (folder / "preview").mkdir()
-    _write_previews(folder / "preview", result.reconstruction)
-    (folder / "lights").mkdir()
-    assert result.reconstruction.lighting is not None
-    suffix = ".hdr" if capture.num_channels in (1, 3) else ".exr"
-    for index, light in enumerate(panorama(result.reconstruction.lighting)):
-        save_environment(folder / "lights" / f"light_{index:02d}{suffix}", light)
-    record = msgspec.json.encode(_record(result, capture, options))
-    (folder / "run.json").write_bytes(msgspec.json.format(record, indent=2) + b"\n")
-
-
-def _write_trace(path: Path, trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> None:
-    rows = [_row(report) for report in trace]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]) if rows else ["iteration"])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def _row(report: Report | NewtonReport) -> dict[str, Any]:
-    row = {**asdict(report), "seconds": f"{report.seconds:.4f}"}
-    if isinstance(report, Report):
-        terms = report.energy
-        row |= {"energy": terms.total, "data": terms.data, "smoothness": terms.smoothness}
-    return row
-
-
-def _write_previews(folder: Path, scene: Reconstruction) -> None:
-    for name, picture in scene_pictures(scene).items():
-        write_image(folder / f"{name}.png", picture)
-    assert scene.lighting is not None
-    lights = [
-        radiance_picture(np.maximum(light, 0), max(float(np.quantile(light, 0.98)), 1e-12))
-        for light in panorama(scene.lighting)
-    ]
-    for index, light in enumerate(lights):
-        write_image(folder / f"light_{index:02d}.png", light)
-    write_image(folder / "lights.png", contact_sheet(lights, columns=min(5, len(lights))))
-
-
-def _record(result: Result, capture: Capture, options: RunOptions) -> dict[str, Any]:
-    photos = result.reconstruction.photos
-    assert photos is not None
-    return {
-        "status": str(result.status),
-        "warnings": list(result.warnings),
-        "options": options,
-        "preset": result.preset,
-        "start": {"kind": options.init, "volumes": list(result.start.volumes)},
-        "orders": sorted({report.order for report in result.trace}),
-        **_course(result.trace),
-        **result.findings,
-        "photos": [capture.names[i] if capture.names else str(i) for i in photos],
-        "inputs": {
-            "photos_sha256": _digest(capture.photos[photos]),
-            "mask_sha256": _digest(capture.mask),
-            "K": capture.camera.matrix.tolist(),
-            "camera": kind_of(capture.camera),
-            "init_sha256": _file_digest(Path(options.init)),
-        },
-        "threads": result.threads,
-        "seconds": result.seconds,
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("anylight", "numpy", "scipy", "numba")},
-        },
-    }
-
-
-def _course(trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> dict[str, Any]:
-    published = [report for report in trace if isinstance(report, Report)]
-    steps = [report for report in trace if isinstance(report, NewtonReport)]
-    if steps:
-        return {
-            "energies": [report.energy for report in steps],
-            "steps_refused": sum(report.refused for report in steps),
-        }
-    return {
-        "energies": [report.energy.total for report in published],
-        "depth_steps_rejected": sum(report.depth_rejected for report in published),
-        "blocks_rejected": sum(report.blocks_rejected for report in published),
-    }
-
-
-def _digest(array: np.ndarray) -> str:
-    digest = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
-    digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-def _file_digest(path: Path) -> str | None:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    write_image(folder / "preview" / "mask.png", mask_preview(intake))
+    if command.output.only_result:
+        write_previews(folder, scene)
+    else:
+        export_scene(
+            folder,
+            scene,
+            capture.names,
+            command.output.normal_format,
+            lambda _, share: progress("write", 0.1 + 0.6 * share),
+        )
+        told = story(result, intake, asked, findings)
+        page = report_html(told, progress=lambda _, share: progress("write", 0.7 + 0.29 * share))
+        (folder / "report.html").write_text(page, encoding="utf-8")
+    everything = msgspec.json.encode(record(result, intake, asked, findings))
+    (folder / "run.json").write_bytes(msgspec.json.format(everything, indent=2) + b"\n")
+    progress("write", 1.0)

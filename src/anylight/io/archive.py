@@ -35,6 +35,10 @@ def save_reconstruction(path: Path, scene: Reconstruction) -> None:
             arrays[name] = value.astype(np.float64 if name == "depth" else np.float32)
     if scene.photos is not None:
         arrays["photos"] = scene.photos
+    if scene.exposures is not None:
+        arrays["exposures"] = scene.exposures
+    if scene.pixel_mm is not None:
+        arrays["pixel_mm"] = np.array(scene.pixel_mm)
     if scene.unit is not None:
         arrays["unit"] = np.array(scene.unit)
     np.savez_compressed(path, allow_pickle=False, **arrays)
@@ -91,10 +95,20 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         fields["normals"] = fields["normals"] * _OPENGL_TO_CAMERA
     if "photos" in arrays:
         fields["photos"] = _photo_numbers(arrays["photos"], fields.get("lighting"))
+    if "exposures" in arrays:
+        _expect(arrays, "exposures", 1)
+        fields["exposures"] = arrays["exposures"].astype(float)
     unit = str(arrays.get("unit", ""))
     if unit not in ("", "mm"):
         raise InvalidInputError(f'unit is "{unit}"; it must be "mm" or missing.')
-    return Reconstruction(mask=mask, camera=_camera(arrays), unit="mm" if unit else None, **fields)
+    size = arrays.get("pixel_mm")
+    return Reconstruction(
+        mask=mask,
+        camera=_camera(arrays),
+        unit="mm" if unit else None,
+        pixel_mm=None if size is None else float(size),
+        **fields,
+    )
 
 
 def _camera(arrays: dict[str, np.ndarray]) -> Camera | None:

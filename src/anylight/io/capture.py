@@ -1,7 +1,4 @@
-"""A capture as a plain folder: photos, `mask.png`, `K.txt` and an optional `capture.toml`.
-
-Every image at the top of the folder is a photo, in natural order (2 before 10), except the mask.
-"""
+"""The pieces of a capture's folder: `mask.png`, `K.txt`, `capture.toml`; and writing all of it."""
 
 import json
 import re
@@ -11,24 +8,24 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 
 from anylight.arrays import Mask
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import (
     MATRIX_LAYOUT,
-    Camera,
-    Orthographic,
-    camera_from_matrix,
     checked_matrix,
     kind_of,
 )
-from anylight.model.capture import MIN_PHOTOS, Capture
-from anylight.photometry.transfer import linear_from_srgb
+from anylight.model.capture import Capture
 
 from .images import PHOTO_SUFFIXES, has_alpha, read_image, write_image
+from .metadata import Coding
 
 MASK_NAME, MATRIX_NAME, NOTES_NAME = "mask.png", "K.txt", "capture.toml"
+
+_BLACK, _SOFT = 0.1, 0.1
+"""Up to which grey a mask counts as black, and how much of it may be in between."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of steps done and the number in all."""
@@ -37,30 +34,18 @@ Progress = Callable[[int, int], None]
 class CaptureNotes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `capture.toml` may say about a folder of photos."""
 
-    transfer: Literal["linear", "srgb"] = "linear"
-    """How stored values relate to light."""
+    transfer: Coding | None = None
+    """How stored values relate to light; found out if not given."""
     camera: Literal["perspective", "orthographic"] = "perspective"
-    """Camera model; perspective needs K.txt."""
+    """Camera model."""
+    focal_35mm: float | None = None
+    """Focal length on 35 mm film, in mm."""
+    focal_px: float | None = None
+    """Focal length in pixels."""
+    fov: float | None = None
+    """Angle of view along the longer side, in degrees."""
     files: tuple[str, ...] = ()
     """Photos in this order, instead of all images in natural order."""
-
-
-def load_capture(folder: Path | str, progress: Progress | None = None) -> Capture:
-    """Read a plain folder.
-
-    Raises:
-        InvalidInputError: in one sentence, what is wrong with which file.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise InvalidInputError(f"{folder}: no such folder; give the folder of the photos.")
-    notes = read_notes(folder / NOTES_NAME)
-    paths = photo_paths(folder, notes)
-    photos = _read_photos(paths, notes, progress)
-    shape = (photos.shape[1], photos.shape[2])
-    mask = _find_mask(folder, shape)
-    camera = _read_camera(folder, notes, shape)
-    return Capture(photos, mask, camera, tuple(path.name for path in paths))
 
 
 def read_notes(path: Path) -> CaptureNotes:
@@ -80,98 +65,13 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(p), p) if p.isdecimal() else (1, 0, p.casefold()) for p in parts]
 
 
-def photo_paths(folder: Path, notes: CaptureNotes) -> list[Path]:
-    """Find the photos of a folder."""
-    if notes.files:
-        for name in notes.files:
-            if Path(name).name != name:
-                raise InvalidInputError(
-                    f"{folder / NOTES_NAME}: '{name}' must be a file name without folders."
-                )
-        if len(set(notes.files)) < len(notes.files):
-            raise InvalidInputError(f"{folder / NOTES_NAME}: lists a photo twice; remove one.")
-        paths = [folder / name for name in notes.files]
-    else:
-        paths = sorted(
-            (
-                path
-                for path in folder.iterdir()
-                if path.suffix.lower() in PHOTO_SUFFIXES
-                and not path.name.startswith(".")
-                and not _is_mask(path)
-            ),
-            key=lambda path: natural_key(path.name),
-        )
-    if len(paths) < MIN_PHOTOS:
-        raise InvalidInputError(
-            f"{folder}: holds {len(paths)} photo(s) (PNG, TIFF, JPEG, EXR, HDR); at least "
-            f"{MIN_PHOTOS} are needed, 10 to 25 under clearly different light work best."
-        )
-    return paths
-
-
-def _read_photos(
-    paths: list[Path], notes: CaptureNotes, progress: Progress | None
-) -> Shaped[np.ndarray, "M H W C"]:
-    photos = np.zeros((0, 0, 0, 0), np.uint8)
-    for index, path in enumerate(paths):
-        photo = read_image(path)
-        if photo.dtype == np.float32:
-            _check_floats(path, photo)
-        if notes.transfer == "srgb":
-            photo = linear_from_srgb(photo)
-        if index == 0:
-            photos = np.zeros((len(paths), *photo.shape), photo.dtype)
-        if photo.shape != photos.shape[1:]:
-            raise InvalidInputError(
-                f"{path}: is {_describe(photo)} but {paths[0].name} is {_describe(photos[0])}; "
-                "all photos must come from the same camera at the same settings."
-            )
-        if photo.dtype != photos.dtype:
-            photos, photo = _as_float(photos), _as_float(photo)
-        photos[index] = photo
-        if progress is not None:
-            progress(index + 1, len(paths))
-    return photos
-
-
-def _as_float(photo: Shaped[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
-    """Radiance in float32: the common type of photos stored differently."""
-    if photo.dtype == np.float32:
-        return photo
-    return (photo / np.iinfo(photo.dtype).max).astype(np.float32)
-
-
-def _check_floats(path: Path, photo: Float[np.ndarray, "H W C"]) -> None:
-    if not np.isfinite(photo).all():
-        raise InvalidInputError(
-            f"{path}: holds NaN or infinite pixels; replace them by 0 and mask them out."
-        )
-    if photo.min() < 0:
-        raise InvalidInputError(
-            f"{path}: holds negative pixels (down to {photo.min():.3g}); "
-            "light cannot be negative, clip them at 0."
-        )
-
-
-def _describe(photo: Shaped[np.ndarray, "H W C"]) -> str:
-    return f"{photo.shape[1]}×{photo.shape[0]} with {photo.shape[2]} channel(s)"
-
-
-def _find_mask(folder: Path, shape: tuple[int, int]) -> Mask:
-    """Read the folder's mask; without one every pixel counts."""
-    paths = sorted(path for path in folder.iterdir() if _is_mask(path))
-    if len(paths) > 1:
-        raise InvalidInputError(f"{paths[1]}: is a second mask; keep only {MASK_NAME}.")
-    return read_mask(paths[0], shape) if paths else np.ones(shape, dtype=bool)
-
-
-def _is_mask(path: Path) -> bool:
+def is_mask(path: Path) -> bool:
+    """Whether a file in a folder of photos is their mask."""
     return path.stem.lower() == "mask" and path.suffix.lower() in PHOTO_SUFFIXES
 
 
 def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
-    """Read a binary mask."""
+    """Read a mask; soft edges are cut at half, but most of it must be plainly white or black."""
     image = read_image(path)
     if (image == image.flat[0]).all() and has_alpha(path):
         raise InvalidInputError(
@@ -183,13 +83,15 @@ def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
             f"{path}: is {image.shape[1]}×{image.shape[0]} but the photos are "
             f"{shape[1]}×{shape[0]}; save the mask at the size of the photos."
         )
-    values = np.unique(image)
-    if len(values) > 2 or (image != image[..., :1]).any() or (len(values) == 2 and values[0]):
+    level = image.mean(axis=2, dtype=float) / max(float(image.max()), 1e-12)
+    undecided = ((level > _BLACK) & (level < 1 - _BLACK)).mean()
+    coloured = (np.ptp(image.astype(float), axis=2) > 0.2 * float(image.max())).mean()
+    if max(undecided, coloured) > _SOFT or level.min() > _BLACK:
         raise InvalidInputError(
-            f"{path}: is not binary ({len(values)} values); "
-            "paint the object white and all else black, without soft edges."
+            f"{path}: is not a mask ({100 * max(undecided, coloured):.0f} % of it is neither white "
+            "nor black); paint the object white and all else black."
         )
-    mask: Mask = image[..., 0] > 0
+    mask: Mask = level > 0.5
     if not mask.any():
         raise InvalidInputError(f"{path}: is all black; paint the object white.")
     return mask
@@ -210,18 +112,6 @@ def read_matrix(path: Path) -> Float[np.ndarray, "3 3"]:
         return checked_matrix(matrix)
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error}") from error
-
-
-def _read_camera(folder: Path, notes: CaptureNotes, shape: tuple[int, int]) -> Camera:
-    path = folder / MATRIX_NAME
-    if path.exists():
-        return camera_from_matrix(notes.camera, read_matrix(path))
-    if notes.camera == "orthographic":
-        return Orthographic(((shape[1] - 1) / 2, (shape[0] - 1) / 2))
-    raise InvalidInputError(
-        f"{path}: is missing; write the 3×3 intrinsics there, or say "
-        f'camera = "orthographic" in {NOTES_NAME}.'
-    )
 
 
 def save_capture(folder: Path, capture: Capture, progress: Progress | None = None) -> None:

@@ -6,7 +6,8 @@ it to 8) and reports truncated files.
 
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -75,8 +76,29 @@ def has_alpha(path: Path) -> bool:
     return bool(spec.nchannels in (2, 4) and spec.alpha_channel >= 0)
 
 
-def write_image(path: Path, pixels: Shaped[np.ndarray, "H W C"]) -> None:
-    """Write uint8, uint16 or float32 pixels in the format that the suffix names."""
+def read_attributes(path: Path) -> dict[str, str]:
+    """Read what an image file says about itself in words; nothing if it cannot be opened."""
+    with _silence():
+        source = oiio.ImageInput.open(str(path))
+    if source is None:
+        oiio.geterror()
+        return {}
+    items = source.spec().extra_attribs
+    words = {item.name: item.value for item in items if isinstance(item.value, str)}
+    source.close()
+    return words
+
+
+def write_image(
+    path: Path,
+    pixels: Shaped[np.ndarray, "H W C"],
+    attributes: Mapping[str, str] | None = None,
+    channel_names: Sequence[str] | None = None,
+) -> None:
+    """Write uint8, uint16 or float32 pixels in the format that the suffix names.
+
+    Attributes are what the file says in words (PNG: Latin letters) or settings of OpenImageIO.
+    """
     if pixels.dtype not in (np.uint8, np.uint16, np.float32):
         raise TypeError(f"images are uint8, uint16 or float32, not {pixels.dtype}")
     height, width, channels = pixels.shape
@@ -87,6 +109,10 @@ def write_image(path: Path, pixels: Shaped[np.ndarray, "H W C"]) -> None:
     if channels not in (1, 3):
         spec.channelnames = tuple(f"channel{index}" for index in range(channels))
         spec.alpha_channel = -1
+    if channel_names is not None:
+        spec.channelnames = tuple(channel_names)
+    for name, text in (attributes or {}).items():
+        spec.attribute(name, text)
     sink = oiio.ImageOutput.create(str(path))
     if sink is None or not sink.open(str(path), spec):
         reason = _one_line(oiio.geterror() if sink is None else sink.geterror())
@@ -108,18 +134,35 @@ def save_environment(path: Path, environment: Float[np.ndarray, "Y X C"]) -> Non
     write_image(path, light)
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep decoders from printing to stderr what they also return as an error."""
-    sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+class _Silence:
+    """Keeps decoders from printing to stderr what they also return as an error.
+
+    Threads share one stderr: the first to ask for silence gets it, the last gives the sound back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._kept = threading.Lock(), 0, -1
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                sys.stderr.flush()
+                self._kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, 2)
+                os.close(nowhere)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    os.dup2(self._kept, 2)
+                    os.close(self._kept)
+
+
+_silence = _Silence()
 
 
 def _one_line(text: str) -> str:

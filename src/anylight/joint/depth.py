@@ -27,10 +27,26 @@ _SURE = 30.0
 """Exponent beyond which a side has all the weight, or none."""
 
 
+_REACH = 100.0
+"""Over this many pixels a slope error of one pixel weighs as much as a known depth off by one."""
+
+
 def step_heights(
-    camera: Camera, domain: Domain, unit: Float[np.ndarray, "3 P"], rounds: int = _ROUNDS
+    camera: Camera,
+    domain: Domain,
+    unit: Float[np.ndarray, "3 P"],
+    rounds: int = _ROUNDS,
+    known: tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]] | None = None,
 ) -> Float[np.ndarray, " P"]:
-    """Log-depth (orthographic: depth) of every pixel."""
+    """Log-depth (orthographic: depth) of every pixel.
+
+    Args:
+        camera: of the photos.
+        domain: the pixels.
+        unit: their normals.
+        rounds: of weighing sides.
+        known: heights from elsewhere, and how much each counts (0 to 1).
+    """
     grid = Grid(domain.mask)
     inside, width = grid.inside.ravel(), grid.shape[1]
     pixels = domain.pixels
@@ -45,6 +61,10 @@ def step_heights(
     height = np.zeros(len(inside))
     right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)))
     nothing = np.zeros(grid.shape)
+    held = None
+    if known is not None:
+        firm = (focal[0] / _REACH) ** 2
+        held = (grid.spread(known[0]).ravel(), grid.spread(firm * known[1]).ravel())
     for k in range(rounds):
         for slope, strength, step, weight, target in (
             (wanted[0], strengths[0], 1, right, to_right),
@@ -56,6 +76,9 @@ def step_heights(
         bilateral.gather(
             height, hold, inside, width, right, down, to_right, to_down, centre, source
         )
+        if held is not None:
+            centre += held[1]
+            source += held[1] * held[0]
         operator = Stencil(
             centre.reshape(grid.shape),
             -right.reshape(grid.shape),

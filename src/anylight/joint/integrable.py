@@ -72,11 +72,13 @@ def least_curl(
     calm = size <= 3 * np.median(size)  # not over depth steps
     along_u, along_v = along_u[:, calm], along_v[:, calm]
     curl = np.concatenate([along_v, -along_u])
-    change = along_u @ along_u.T + along_v @ along_v.T
-    nothing = np.zeros_like(change)
-    whole = np.block([[change, nothing], [nothing, change]])
-    whole += 1e-9 * np.trace(whole) * np.eye(len(whole))
-    root = np.linalg.inv(np.linalg.cholesky(whole))
+    change, axes = np.linalg.eigh(along_u @ along_u.T + along_v @ along_v.T)
+    live = change > 1e-9 * max(float(change[-1]), 1e-30)
+    if live.sum() < 2:
+        return np.zeros(level.size), np.zeros(level.size)
+    half = (axes[:, live] / np.sqrt(change[live])).T
+    nothing = np.zeros_like(half)
+    root = np.block([[half, nothing], [nothing, half]])
     _, vectors = np.linalg.eigh(root @ (curl @ curl.T) @ root.T)
     amounts = root.T @ vectors[:, 0]
     num = len(components)

@@ -31,6 +31,12 @@ class Level:
     num_channels: int
     cover: Float[np.ndarray, " P"]
     """How much a pixel counts: the share of it that is object, and of its samples that are good."""
+    known: Float[np.ndarray, " P"] | None = None
+    """Heights known from elsewhere, up to a constant."""
+    known_weight: Float[np.ndarray, " P"] | None = None
+    """How much each counts; zero where nothing is known."""
+    known_strength: float = 0.05
+    """What one standard deviation from them costs, as a share of the data's energy."""
 
     def reweighed(self, cover: Float[np.ndarray, " P"]) -> "Level":
         """The same level where pixels count differently."""
@@ -148,6 +154,26 @@ class Level:
         here = self.here
         return (flat[here] + flat[here + 1] + flat[here + width] + flat[here + width + 1]) / 4
 
+    def from_pixels(self, values: Float[np.ndarray, " P"]) -> Surface:
+        """Adjoint of `at_pixels`."""
+        shape = self.grid.shape
+        total = np.zeros(shape[0] * shape[1])
+        for step in (0, 1, shape[1], shape[1] + 1):
+            total += np.bincount(self.here + step, values / 4, len(total))
+        return total.reshape(shape)
+
+
+def _halved_known(
+    level: Level, own: Int[np.ndarray, " P"]
+) -> tuple[Float[np.ndarray, " B"] | None, Float[np.ndarray, " B"] | None]:
+    """Known heights of blocks of pixels; parallel rays measure them in pixels."""
+    if level.known is None or level.known_weight is None:
+        return None, None
+    weight = np.bincount(own, level.known_weight)
+    height = np.bincount(own, np.where(level.known_weight > 0, level.known, 0) * level.known_weight)
+    scale = 0.5 if isinstance(level.camera, Orthographic) else 1.0
+    return scale * height / np.maximum(weight, 1e-12), weight / 4
+
 
 def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
     """Flat places of the blocks of two by two that hold pixels, and the number of each pixel's."""
@@ -168,8 +194,11 @@ def halve(level: Level) -> Level:
         photos[:, k] = np.bincount(own, level.photos[:, k] * level.cover) / cover
     mask = np.zeros(height * width, bool)
     mask[present] = True
+    known, known_weight = _halved_known(level, own)
     return replace(
         level,
+        known=known,
+        known_weight=known_weight,
         mask=mask.reshape(height, width),
         camera=_halved(level.camera),
         photos=photos,

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from .fit import Fit, Light, evaluate, raised
 from .gauge import Prior, strain
+from .known import KnownTerm, cost
 from .level import Level, Surface
 from .modes import smooth_modes
 from .system import Damping, Moving, System
@@ -31,7 +32,7 @@ class NewtonReport:
     energy: float
     """Energy per pixel after the step, prior included."""
     prior: float
-    """The prior's part of it."""
+    """The part of prior and known depth."""
     damping: float
     refused: int
     linear_iterations: int
@@ -70,10 +71,10 @@ def robust_energy(level: Level, misfit: Float[np.ndarray, " P"], scale: float) -
     return float(level.cover @ np.log1p(misfit / scale) * scale / level.cover.sum(dtype=float))
 
 
-def pull(level: Level, fit: Fit, prior: Prior) -> float:
-    """The prior's energy, as a share of the data's."""
+def pull(level: Level, surface: Surface, fit: Fit, prior: Prior) -> float:
+    """Energy of the prior and of what is known from elsewhere, as a share of the data's."""
     strained = strain(level, fit.unit)
-    return float(strained @ prior @ strained)
+    return float(strained @ prior @ strained) + cost(level, surface)
 
 
 def assess(level: Level, surface: Surface, light: Light, prior: Prior) -> Estimate:
@@ -81,7 +82,7 @@ def assess(level: Level, surface: Surface, light: Light, prior: Prior) -> Estima
     fit = evaluate(level, surface, light)
     scale = robust_scale(fit.misfit)
     data = robust_energy(level, fit.misfit, scale)
-    energy = data * (1 + pull(level, fit, prior))
+    energy = data * (1 + pull(level, surface, fit, prior))
     return Estimate(surface, light, fit, energy, scale)
 
 
@@ -139,10 +140,13 @@ def newton(
         begin = perf_counter()
         scale = state.scale
         data = robust_energy(level, state.fit.misfit, scale)
-        before = data * (1 + pull(level, state.fit, prior))
+        before = data * (1 + pull(level, state.surface, state.fit, prior))
+        known = None
+        if level.known is not None:
+            known = KnownTerm(level, state.surface, data * total)
         system = System(
             level, state.surface, state.light, state.fit, state.weights(level),
-            prior * (data * total), smooth,
+            prior * (data * total), smooth, known,
         )  # fmt: skip
         accepted, refused, taken = None, 0, 0
         for _ in range(_TRIES):
@@ -155,7 +159,7 @@ def newton(
             trial = level.centred(state.surface + step.surface)
             light = state.light + step.light
             fit = evaluate(level, trial, light)
-            strained = data * pull(level, fit, prior)
+            strained = data * pull(level, trial, fit, prior)
             after = robust_energy(level, fit.misfit, scale) + strained
             if after < before:
                 accepted = (trial, light, fit, after, strained)
@@ -167,7 +171,8 @@ def newton(
             break
         trial, light, fit, after, strained = accepted
         scale = robust_scale(fit.misfit)
-        energy = robust_energy(level, fit.misfit, scale) * (1 + pull(level, fit, prior))
+        pulled = pull(level, trial, fit, prior)
+        energy = robust_energy(level, fit.misfit, scale) * (1 + pulled)
         state = Estimate(trial, light, fit, energy, scale)
         if listener is not None:
             report = NewtonReport(

@@ -20,6 +20,8 @@ _SOFT = 3e-3
 _DARK = 0.02
 """Albedo below this share of the median says nothing about its logarithm."""
 _MOST = 60_000
+_USUAL_DRIFT = 0.08
+"""How far the hue of light from different sides strays, as a standard deviation of logarithms."""
 
 
 def without_shading(
@@ -45,6 +47,39 @@ def without_shading(
     )
     log_factor -= np.median(log_factor, axis=1, keepdims=True)
     return albedo / np.exp(log_factor.astype(albedo.dtype))
+
+
+def with_colour_of(
+    albedo: Float[np.ndarray, "C P"],
+    mean_photo: Float[np.ndarray, "C P"],
+    unit: Float[np.ndarray, "3 P"],
+    order: int = 2,
+) -> Float[np.ndarray, "C P"]:
+    """Albedo whose hue does not drift far from the mean photo's with the normal.
+
+    Light of many photos together is about as white from one side as from the other: a drift of up
+    to a few percent is left alone, what goes beyond is taken for light.
+    """
+    if len(albedo) < 2:
+        return albedo
+    logs = [np.log(np.maximum(x, _DARK * np.median(x, axis=1, keepdims=True) + 1e-12))
+            for x in (albedo, mean_photo)]  # fmt: skip
+    hue = logs[0] - logs[1]
+    hue -= hue.mean(axis=0)
+    every = max(1, albedo.shape[1] // _MOST)
+    terms = harmonics(unit[:, ::every].T.astype(float), order)
+    factors = np.stack([_least_change(row[::every].astype(float), terms) for row in hue])
+    factors -= factors.mean(axis=0)
+    log_factor = np.concatenate(
+        [
+            factors @ harmonics(unit[:, part].T.astype(float), order).T
+            for part in chunks(albedo.shape[1])
+        ],
+        axis=1,
+    )
+    drift = float(np.sqrt((log_factor**2).mean()))
+    excess = max(0.0, 1 - _USUAL_DRIFT / max(drift, 1e-12))
+    return albedo / np.exp((excess * log_factor).astype(albedo.dtype))
 
 
 def _terms(unit: Float[np.ndarray, "3 n"], order: int) -> Float[np.ndarray, "n k"]:

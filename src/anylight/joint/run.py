@@ -1,7 +1,7 @@
 """From a capture to its explanation by the default method."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -18,14 +18,16 @@ from .confidence import confidence, spread_deg
 from .depth import step_heights
 from .eigenphotos import averaged, compress
 from .integrate import robust_surface
+from .known import difference
 from .level import Level, Surface
 from .local import Facing, face, facing_of
 from .newton import NewtonReport
-from .paint_gauge import without_shading
+from .paint_gauge import with_colour_of, without_shading
 from .polish import Painting, paint
 from .schedule import VOLUMES, Course, Plan, orders_for, solve
 
 Made = TypeVar("Made")
+_KNOWN_STRENGTH = 0.05
 _SPANS = 0.5
 """Facets whose weight falls below this span a depth step."""
 
@@ -74,7 +76,7 @@ def explain(
     tell: Callable[[NewtonReport, float], None] | None = None,
     plan: Plan | None = None,
 ) -> Explanation:
-    """Find shape, albedo and light.
+    """Find shape, albedo and light; a known depth of the capture is part of the energy.
 
     Args:
         capture: the photos.
@@ -93,10 +95,19 @@ def explain(
         num_channels=capture.num_channels,
         cover=np.maximum(photos.good, 1e-3).astype(np.float32),
     )
+    known = None if capture.depth is None else capture.depth[capture.mask]
+    if known is not None:
+        level = replace(
+            level,
+            known=np.log(np.where(known > 0, known, 1.0)),
+            known_weight=1.0 * (known > 0),
+            known_strength=_KNOWN_STRENGTH * options.depth_weight,
+        )
     plan = plan or Plan(
         orders=tuple(o for o in orders_for(capture.num_photos) if o <= options.order),
         volumes=VOLUMES if volume is None else (volume,) * (volume != 0),
         refine_iterations=options.refine_iterations,
+        rivals=known is None,
     )
     given = None if start is None else corner_surface(level, start)
     course = solve(level, plan, given, tell)
@@ -112,19 +123,29 @@ def explain(
     unit, albedo = facing.fit.unit, facing.fit.albedo.T.copy()
     lighting, domain, order = photos.lighting(light), level.domain, order_of(len(light))
     noise, bad_share = photos.noise, photos.bad_share
+    trusted = None
+    if known is not None:
+        found = difference(level, smooth)
+        smooth = smooth - found.mean
+        trusted = (np.where(known > 0, np.log(np.where(known > 0, known, 1.0)), 0.0), found.weight)
     del level, photos, facing, as_it_is  # large, and what follows looks at the capture itself
     height = smooth
     if plan.jumps:
-        height = last.take(partial(step_heights, capture.camera, domain, unit), lambda: smooth)
+        height = last.take(
+            partial(step_heights, capture.camera, domain, unit, known=trusted), lambda: smooth
+        )
     plain = albedo
     albedo = last.take(partial(without_shading, domain, albedo, unit, ~spans, order), lambda: plain)
+    albedo = last.take(
+        partial(with_colour_of, albedo, mean_photo(capture, white), unit), lambda: plain
+    )
     painting = last.take(
         partial(paint, capture, white, unit, albedo, lighting, order),
         lambda: Painting(albedo, lighting, noise),
     )
     return Explanation(
         interrupted=course.interrupted or last.interrupted,
-        depth=depth_of(capture.camera, domain, height),
+        depth=depth_of(capture.camera, domain, height) if known is None else np.exp(height),
         normals=unit,
         albedo=painting.albedo,
         lighting=painting.lighting,
@@ -134,6 +155,14 @@ def explain(
         noise=painting.noise,
         bad_share=bad_share,
     )
+
+
+def mean_photo(capture: Capture, white: float) -> Float[np.ndarray, "C P"]:
+    """The masked pixels of the mean of all photos."""
+    total = np.zeros((np.count_nonzero(capture.mask), capture.num_channels), np.float32)
+    for photo in capture.photos:
+        total += photo[capture.mask]
+    return (total / np.float32(white * capture.num_photos)).T.copy()
 
 
 def spanning(level: Level, facing: Facing, surface: Surface) -> Bool[np.ndarray, " P"]:

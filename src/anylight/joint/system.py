@@ -22,6 +22,7 @@ from anylight.linalg.multigrid import Multigrid
 from .coarse import CoarseSystem
 from .fit import CHUNK, Fit, Light, chunks, polynomial, shade_with_slopes
 from .gauge import strain, strain_gradient
+from .known import KnownTerm
 from .level import Level, Surface
 from .modes import Modes
 
@@ -83,6 +84,8 @@ class System:
     """Energy of gauge strain: strainᵀ · prior · strain."""
     modes: Modes
     """Smooth changes of the surface, treated together with the light."""
+    known: KnownTerm | None = None
+    """What a depth from elsewhere adds."""
     blocks: Float[np.ndarray, "3 P"] = field(init=False)
     surface_gradient: Surface = field(init=False)
     light_gradient: Light = field(init=False)
@@ -106,6 +109,8 @@ class System:
         self.surface_gradient = level.scatter(gradient[0], gradient[1], np.float32)
         self.strains = strain_gradient(level, self.fit.unit, self.fit.length)
         self._pull(self.surface_gradient, self.prior @ strain(level, self.fit.unit))
+        if self.known is not None:
+            self.surface_gradient += self.known.gradient.astype(np.float32)
         self._coarse = CoarseSystem(
             level, self.modes, self.fit, self.light, self.weight, self.blocks, self._stiffness()
         )
@@ -118,7 +123,8 @@ class System:
     def _stiffness(self) -> Float[np.ndarray, "m m"]:
         """The prior's curvature along the modes."""
         along = np.stack([self.modes.collect(direction) for direction in self.strains])
-        return along.T @ self.prior @ along
+        stiffness: Float[np.ndarray, "m m"] = along.T @ self.prior @ along
+        return stiffness if self.known is None else stiffness + self.known.stiffness(self.modes)
 
     def _chunks(self) -> Iterator[_Part]:
         """Pass over the pixels."""
@@ -164,6 +170,8 @@ class System:
         facets.hold(surface, self._edge, level.cover, level.here, out)
         along = np.array([_dot(direction, surface) for direction in self.strains])
         self._pull(out, self.prior @ along)
+        if self.known is not None:
+            out += self.known.multiply(surface).astype(np.float32)
         return out, self._basis.matrix @ total + light * self._light_damping
 
     def _pull(self, out: Surface, amounts: Float[np.ndarray, " 3"]) -> None:
@@ -178,6 +186,8 @@ class System:
         self._edge = damping.surface * max(self.curvature, _NO_CURVATURE)
         edge = np.float32(self._edge) * level.cover
         operator = level.assemble(self.blocks, edge, np.float32)
+        if self.known is not None:
+            operator.centre[:] += self.known.diagonal().astype(np.float32)
         self._inverse = Multigrid(operator)
         self._light_damping = self._coarse.damp(edge, damping.light)
 

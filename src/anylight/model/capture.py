@@ -1,16 +1,19 @@
 """A capture: photographs of one object from one viewpoint under changing light."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
-from anylight.arrays import Mask, Photos
+from anylight.arrays import DepthMap, Mask, Photos
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera
+from anylight.geometry.camera import Camera, Orthographic
 from anylight.geometry.domain import Domain
 
 MIN_PHOTOS = 3
+_LEAST_KNOWN = 0.05
+"""Share of the object that a known depth must cover."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,12 @@ class Capture:
     camera: Camera
     names: tuple[str, ...] = ()
     """File name of every photo, if it came from files."""
+    exposures: tuple[float, ...] = ()
+    """Exposure of every photo relative to the first, if known: light is stored value / exposure."""
+    depth: DepthMap | None = None
+    """Depth along the optical axis that is known already, NaN where it is not."""
+    unit: Literal["mm"] | None = None
+    """Unit of that depth."""
 
     def __post_init__(self) -> None:
         if self.photos.dtype not in (np.uint8, np.uint16, np.float32):
@@ -40,6 +49,8 @@ class Capture:
                 f"the mask is {_size(self.mask.shape)} but the photos are "
                 f"{_size(self.photos.shape[1:3])}: make them the same size."
             )
+        if self.depth is not None:
+            _check_depth(self)
         if not self.mask.any():
             raise InvalidInputError("the mask is empty: paint the object white.")
         for name in ("photos", "mask"):
@@ -71,6 +82,24 @@ class Capture:
         """Linear radiance of the masked pixels in float64."""
         masked = self.photos[:, self.mask, :] / self.full_scale
         return np.moveaxis(masked, 2, 1)
+
+
+def _check_depth(capture: Capture) -> None:
+    assert capture.depth is not None
+    if capture.depth.shape != capture.mask.shape:
+        raise InvalidInputError(
+            f"the known depth is {_size(capture.depth.shape)} but the photos are "
+            f"{_size(capture.mask.shape)}: make them the same size."
+        )
+    if isinstance(capture.camera, Orthographic):
+        raise InvalidInputError(
+            "a known depth needs a perspective camera: parallel rays measure depth in pixels."
+        )
+    share = (capture.depth[capture.mask] > 0).mean() if capture.mask.any() else 1.0
+    if share < _LEAST_KNOWN:
+        raise InvalidInputError(
+            f"the known depth covers {100 * share:.1f} % of the object: too little to be of use."
+        )
 
 
 def _size(shape: tuple[int, ...]) -> str:

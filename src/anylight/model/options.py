@@ -50,7 +50,12 @@ class JointOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Newton steps at every resolution after the start's; twice as many where they are
     cheap."""
 
+    depth_weight: float = 1.0
+    """How much a known depth counts against the photos, relative to the usual."""
+
     def __post_init__(self) -> None:
+        if not 0 < self.depth_weight < 1e6:
+            raise InvalidInputError("--depth-weight must be positive.")
         if not MIN_EIGENPHOTOS <= self.eigenphotos <= 100:
             raise InvalidInputError(f"--eigenphotos must be between {MIN_EIGENPHOTOS} and 100.")
         if not 1 <= self.refine_iterations <= 1000:

@@ -27,8 +27,12 @@ class Reconstruction:
     """Which photos of the capture the lighting belongs to; None means all, in order."""
     confidence: Float[np.ndarray, "H W"] | None = None
     """How sure every normal is, 0 to 1: one half at a standard deviation of five degrees."""
+    exposures: Float[np.ndarray, " M"] | None = None
+    """Relative exposure of every photo, if known: its light is `lighting` divided by this."""
     unit: Literal["mm"] | None = None
     """Unit of the depth; None: the scale is free (orthographic: pixels)."""
+    pixel_mm: float | None = None
+    """Size of a pixel behind an orthographic camera, if known."""
 
 
 def outside_nan(image: Float[np.ndarray, "H W *c"], mask: Mask) -> Float[np.ndarray, "H W *c"]:

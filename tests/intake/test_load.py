@@ -4,7 +4,8 @@ from PIL import Image
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
-from anylight.io.capture import load_capture, natural_key, save_capture
+from anylight.intake.load import load, load_capture
+from anylight.io.capture import natural_key, save_capture
 from anylight.io.images import write_image
 from anylight.model.capture import Capture
 from anylight.photometry.transfer import linear_to_srgb, srgb_to_linear
@@ -108,11 +109,6 @@ def test_srgb_curve_round_trips(rng):
     assert np.allclose(srgb_to_linear(linear_to_srgb(values)), values, atol=1e-6)
 
 
-def test_without_a_mask_every_pixel_counts(folder):
-    (folder / "mask.png").unlink()
-    assert load_capture(folder).mask.all()
-
-
 def test_mixed_bit_depths_meet_in_float(folder):
     first = load_capture(folder)
     write_image(folder / "photo_01.png", (first.photos[1] >> 8).astype(np.uint8))
@@ -165,14 +161,14 @@ def test_empty_mask(folder):
 
 def test_grey_mask(folder):
     write_image(folder / "mask.png", np.arange(192, dtype=np.uint8).reshape(12, 16, 1))
-    refused(folder, "mask.png", "not binary")
+    refused(folder, "mask.png", "not a mask")
 
 
 def test_coloured_mask(folder):
     mask = np.zeros((12, 16, 3), np.uint8)
-    mask[3:5, 3:5, 0] = 255
+    mask[3:9, 3:9, 0] = 255
     write_image(folder / "mask.png", mask)
-    refused(folder, "mask.png", "not binary")
+    refused(folder, "mask.png", "not a mask")
 
 
 def test_two_masks(folder):
@@ -201,9 +197,12 @@ def test_bad_intrinsics(folder, text, word):
     refused(folder, "K.txt", word)
 
 
-def test_missing_intrinsics(folder):
+def test_missing_intrinsics_are_guessed_loudly(folder):
     (folder / "K.txt").unlink()
-    refused(folder, "K.txt", "orthographic")
+    intake = load(folder)
+    assert intake.camera.guessed
+    assert intake.capture.camera == Perspective((16 * 50 / 36,) * 2, (7.5, 5.5))
+    assert any("NOTHING SAYS WHICH LENS" in warning for warning in intake.warnings)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -0.5])

@@ -1,0 +1,170 @@
+"""What a run leaves besides meshes and maps: its trace, its record, the story for the report."""
+
+import csv
+import hashlib
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from anylight.geometry.camera import kind_of
+from anylight.intake.load import Intake
+from anylight.joint.newton import NewtonReport
+from anylight.model.capture import Capture
+from anylight.model.finding import Finding
+from anylight.pipeline import Result, RunOptions
+from anylight.report.story import Story
+from anylight.solve.alternate import Report
+
+Findings = tuple[tuple[Finding, ...], tuple[Finding, ...]]
+"""Of the doctor before and after the run."""
+
+
+def write_trace(path: Path, trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> None:
+    """One row per step."""
+    rows = [_row(report) for report in trace]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else ["iteration"])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _row(report: Report | NewtonReport) -> dict[str, Any]:
+    row = {**asdict(report), "seconds": f"{report.seconds:.4f}"}
+    if isinstance(report, Report):
+        terms = report.energy
+        row |= {"energy": terms.total, "data": terms.data, "smoothness": terms.smoothness}
+    return row
+
+
+def record(
+    result: Result, intake: Intake, asked: dict[str, msgspec.Struct], findings: Findings
+) -> dict[str, Any]:
+    """Everything about a run, as plain values.
+
+    Args:
+        result: of the run.
+        intake: what it started from.
+        asked: every set of options by its name; "options" are those of the solver.
+        findings: of the doctor.
+    """
+    scene, capture = result.reconstruction, intake.capture
+    photos = scene.photos
+    assert photos is not None
+    options = asked["options"]
+    assert isinstance(options, RunOptions)
+    return {
+        "status": str(result.status),
+        "warnings": [*intake.warnings, *result.warnings],
+        **asked,
+        "preset": result.preset,
+        "unit": scene.unit,
+        "pixel_mm": scene.pixel_mm,
+        "capture": intake.record(),
+        "findings": {"before": list(findings[0]), "after": list(findings[1])},
+        "start": {"kind": options.init, "volumes": list(result.start.volumes)},
+        "orders": sorted({report.order for report in result.trace}),
+        **_course(result.trace),
+        **result.findings,
+        "photos": _names(capture, photos),
+        "inputs": {
+            "photos_sha256": _digest(capture.photos[photos]),
+            "mask_sha256": _digest(capture.mask),
+            "K": capture.camera.matrix.tolist(),
+            "camera": kind_of(capture.camera),
+            "init_sha256": _file_digest(Path(options.init)),
+            "depth_sha256": None if capture.depth is None else _digest(capture.depth),
+        },
+        "threads": result.threads,
+        "seconds": result.seconds,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of everything that a number may depend on."""
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("anylight", "numpy", "scipy", "numba")},
+    }
+
+
+def story(
+    result: Result, intake: Intake, asked: dict[str, msgspec.Struct], findings: Findings
+) -> Story:
+    """A run as its report tells it; arguments as for `record`."""
+    scene, capture = result.reconstruction, intake.capture
+    assert scene.photos is not None
+    facts = {
+        "status": str(result.status),
+        "method": f"{result.preset} preset",
+        "photos": f"{len(scene.photos)} of {capture.num_photos}, {intake.stored}",
+        "pixels": f"{np.count_nonzero(scene.mask)}",
+        "camera": f"{kind_of(capture.camera)}, from {intake.camera.source}",
+        "values": f"{intake.coding.coding} ({intake.coding.source})",
+        "mask": intake.mask_source,
+        "unit of depth": scene.unit or "free",
+        "start": str(result.findings.get("chosen", "balloon")),
+        "order of the light": str(max((r.order for r in result.trace), default=0)),
+        "seconds": f"{sum(result.seconds.values()):.1f}",
+    }
+    return Story(
+        title=intake.source.name,
+        scene=scene,
+        photos=capture.photos[scene.photos],
+        full_scale=capture.full_scale,
+        names=tuple(_names(capture, scene.photos)),
+        before=findings[0],
+        after=findings[1],
+        energies=energies(result),
+        facts=facts,
+        options={
+            f"{group}.{name}" if group != "options" else name: value
+            for group, options in asked.items()
+            for name, value in msgspec.to_builtins(options).items()
+        },
+        versions=versions(),
+    )
+
+
+def energies(result: Result) -> tuple[tuple[str, float], ...]:
+    """Stage and energy of every step."""
+    return tuple(
+        (f"{r.start}, level {r.level}, order {r.order}", r.energy)
+        if isinstance(r, NewtonReport)
+        else (f"order {r.order}", r.energy.total)
+        for r in result.trace
+    )
+
+
+def _course(trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> dict[str, Any]:
+    published = [report for report in trace if isinstance(report, Report)]
+    steps = [report for report in trace if isinstance(report, NewtonReport)]
+    if steps:
+        return {
+            "energies": [report.energy for report in steps],
+            "steps_refused": sum(report.refused for report in steps),
+        }
+    return {
+        "energies": [report.energy.total for report in published],
+        "depth_steps_rejected": sum(report.depth_rejected for report in published),
+        "blocks_rejected": sum(report.blocks_rejected for report in published),
+    }
+
+
+def _names(capture: Capture, photos: np.ndarray) -> list[str]:
+    return [capture.names[i] if capture.names else str(i) for i in photos]
+
+
+def _digest(array: np.ndarray) -> str:
+    digest = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
+    digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _file_digest(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None

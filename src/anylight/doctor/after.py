@@ -1,0 +1,151 @@
+"""After a run: does the result explain every photo, and can its shape be trusted?"""
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.model.capture import Capture
+from anylight.model.finding import Finding
+from anylight.model.reconstruction import Reconstruction
+from anylight.photometry.shading import intensity
+from anylight.pipeline import Result
+
+from .before import Examination
+
+_SAMPLES = 20_000
+_ODD = 4.0
+"""A photo is odd if its misfit exceeds the median by so many robust standard deviations …"""
+_ODD_AT_LEAST, _ODD_RATIO = 0.03, 1.6
+"""… and by this share of its brightness, and by this factor."""
+_BAD_FIT = 0.15
+_TIE = 1.05
+"""Energies closer than this factor do not decide between two shapes."""
+
+
+def diagnose(
+    result: Result, capture: Capture, examination: Examination | None = None
+) -> tuple[Finding, ...]:
+    """Say what can be said about a result.
+
+    Args:
+        result: of a run.
+        capture: the photos it started from, all of them.
+        examination: what was found before the run, to name causes.
+    """
+    misfits = photo_misfits(result.reconstruction, capture)
+    findings = [
+        *_about_fit(misfits, result, capture, examination),
+        *_about_shape(result),
+        *(Finding("warning", "run", warning) for warning in result.warnings),
+    ]
+    sentence = result.findings.get("gauge", {}).get("sentence")
+    if sentence and sentence not in result.warnings:
+        findings.append(Finding("good", "overall shape", sentence[0].upper() + sentence[1:]))
+    return tuple(findings)
+
+
+def photo_misfits(scene: Reconstruction, capture: Capture) -> Float[np.ndarray, " M"]:
+    """Root mean square of what albedo and light leave unexplained, relative to each photo."""
+    rows, columns = np.nonzero(scene.mask)
+    step = max(1, len(rows) // _SAMPLES)
+    rows, columns = rows[::step], columns[::step]
+    assert scene.photos is not None
+    assert scene.albedo is not None
+    assert scene.normals is not None
+    assert scene.lighting is not None
+    seen = capture.photos[scene.photos][:, rows, columns] / capture.full_scale
+    shown = intensity(scene.albedo[rows, columns].T, scene.lighting, scene.normals[rows, columns])
+    saturated = (seen >= 1.0) & (capture.photos.dtype.kind == "u")
+    left = np.where(saturated, 0.0, seen - np.moveaxis(shown, 1, 2))
+    power = (seen**2).mean(axis=(1, 2))
+    misfits: Float[np.ndarray, " M"] = np.sqrt(
+        (left**2).mean(axis=(1, 2)) / np.maximum(power, 1e-30)
+    )
+    return misfits
+
+
+def _about_fit(
+    misfits: Float[np.ndarray, " M"],
+    result: Result,
+    capture: Capture,
+    examination: Examination | None,
+) -> list[Finding]:
+    usual = float(np.median(misfits))
+    spread = 1.4826 * float(np.median(np.abs(misfits - usual))) + 1e-6
+    numbers = result.reconstruction.photos
+    assert numbers is not None
+    findings = []
+    for place in np.flatnonzero(
+        (misfits > usual + _ODD * spread)
+        & (misfits > usual + _ODD_AT_LEAST)
+        & (misfits > _ODD_RATIO * usual)
+    ):
+        photo = int(numbers[place])
+        name = capture.names[photo] if capture.names else f"photo {photo}"
+        findings.append(
+            Finding(
+                "warning",
+                "fit",
+                f"{name} does not fit: {100 * misfits[place]:.0f} % of it is unexplained, the "
+                f"others leave {100 * usual:.0f} %; {_cause(photo, examination)}.",
+                "Leave it out, or take it again.",
+            )
+        )
+    text = f"Albedo and light explain the photos to {100 * usual:.1f} % of their brightness."
+    if usual > _BAD_FIT:
+        findings.append(
+            Finding(
+                "warning",
+                "fit",
+                text,
+                "That is much: gloss, cast shadows or a wrong mask or curve (--transfer) are "
+                "likely.",
+            )
+        )
+    else:
+        findings.append(Finding("good", "fit", text))
+    return findings
+
+
+def _cause(photo: int, examination: Examination | None) -> str:
+    if examination is not None:
+        moved = examination.shifts.lengths[photo]
+        if moved > 1.5:
+            return f"it moved by about {moved:.1f} pixels"
+        if examination.clipped[photo] > 0.05:
+            return f"{100 * examination.clipped[photo]:.0f} % of it is clipped"
+        if examination.black[photo] > 0.5:
+            return "most of it is black"
+    return "it moved, is clipped, or holds a hard shadow"
+
+
+def _about_shape(result: Result) -> list[Finding]:
+    """Flat, bowl or flip: the three ways in which such shapes go wrong."""
+    starts = {start["name"]: start for start in result.findings.get("starts", [])}
+    chosen = starts.get(result.findings.get("chosen", ""))
+    if chosen is None:
+        return []
+    findings = []
+    if chosen["rim_outward"] < 0:
+        findings.append(
+            Finding(
+                "warning",
+                "shape",
+                "A bowl is suspected, because the object's rim faces inwards: true for a dish, "
+                "wrong for anything that bulges towards the camera.",
+                "If it should bulge, check the mask's outline, and photograph from closer by with "
+                "a shorter lens.",
+            )
+        )
+    name = str(result.findings["chosen"])
+    other = starts.get(name.removesuffix(" flipped") if "flipped" in name else f"{name} flipped")
+    if other is not None and other["energy"] < _TIE * chosen["energy"]:
+        findings.append(
+            Finding(
+                "warning",
+                "shape",
+                "A flip is possible, because hills and hollows explain the photos equally well "
+                f"({other['energy'] / chosen['energy']:.2f} times the misfit when flipped).",
+                "A shorter lens from closer by tells them apart.",
+            )
+        )
+    return findings

@@ -1,0 +1,319 @@
+"""Before a run: what the photos are, what is wrong with them, what the run will need."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Shaped
+
+from anylight.geometry.camera import Orthographic, Perspective
+from anylight.intake.load import Intake, silent
+from anylight.intake.shifts import Shifts, find_shifts
+from anylight.model.capture import Capture
+from anylight.model.finding import Finding
+from anylight.photometry.harmonics import num_harmonics
+
+_SAMPLES = 20_000
+_CLIPPED = 0.02
+"""Share of saturated samples from where it is worth a word."""
+_MOVED_PX = 1.5
+"""Movement below this is within what changing shadows pretend."""
+_MOVED_FAR = 0.01
+"""Share of the longer side from where movement makes a result worthless."""
+_FEW, _MANY = 8, 20
+_NOISE_FLOOR = 3e-3
+"""Relative strength below which a combination of the photos is noise or gloss."""
+BYTES_AT_LEAST = 400_000_000
+"""The program itself, with its libraries and compiled code."""
+BYTES_PER_PIXEL = 700
+"""Peak memory of the default method (docs/method.md)."""
+SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 1.5e-4, 8.0
+"""Wall time of the default method on two cores, 20 photos."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """What was measured on a capture, and what to make of it."""
+
+    findings: tuple[Finding, ...]
+    clipped: Float[np.ndarray, " M"]
+    """Share of saturated samples on the object, per photo."""
+    black: Float[np.ndarray, " M"]
+    shifts: Shifts
+    strengths: Float[np.ndarray, " M"]
+    """Singular values of the photos on the object, paint divided out, the largest one."""
+    independent: int
+    """Combinations of the photos above the noise."""
+    order: int
+    """Order of the harmonics that so many lights can fill."""
+    bytes_needed: int
+    seconds_needed: float
+
+    def record(self, intake: Intake) -> dict[str, object]:
+        """Everything as plain values, for `--json`."""
+        capture = intake.capture
+        return {
+            **intake.record(),
+            "photos": [
+                {
+                    "name": name,
+                    "clipped": round(float(clipped), 5),
+                    "black": round(float(black), 5),
+                    "shift_px": [round(float(x), 3) for x in offset],
+                    "shift_sureness": round(float(sure), 2),
+                }
+                for name, clipped, black, offset, sure in zip(
+                    capture.names or map(str, range(capture.num_photos)),
+                    self.clipped,
+                    self.black,
+                    self.shifts.offsets,
+                    self.shifts.sureness,
+                    strict=True,
+                )
+            ],
+            "size": [capture.mask.shape[1], capture.mask.shape[0]],
+            "channels": capture.num_channels,
+            "pixels": int(capture.mask.sum()),
+            "K": capture.camera.matrix.tolist(),
+            "singular_values": [round(float(x), 6) for x in self.strengths],
+            "independent_lights": self.independent,
+            "order": self.order,
+            "bytes_needed": self.bytes_needed,
+            "seconds_needed": round(self.seconds_needed, 1),
+            "findings": list(self.findings),
+        }
+
+
+def examine(intake: Intake, progress: Callable[[str, float], None] | None = None) -> Examination:
+    """Measure a capture and say what was found, problems first."""
+    capture = intake.capture
+    tell = progress or silent
+    samples = _samples(capture)
+    top = capture.full_scale
+    clipped = (samples >= top).mean(axis=(1, 2)) if capture.photos.dtype.kind == "u" else np.zeros(
+        capture.num_photos
+    )  # fmt: skip
+    black = (samples <= 0).mean(axis=(1, 2))
+    strengths, independent = _lights(samples)
+    tell("examine", 0.4)
+    shifts = find_shifts(_window(capture))
+    tell("examine", 1.0)
+    pixels = int(capture.mask.sum())
+    supported = [o for o in (1, 2, 4, 6, 8) if num_harmonics(o) <= max(independent, 4)]
+    order = supported[-1]
+    bytes_needed = BYTES_AT_LEAST + 2 * capture.photos.nbytes + BYTES_PER_PIXEL * pixels
+    seconds = max(SECONDS_PER_PIXEL * pixels, SECONDS_AT_LEAST)
+    findings = [
+        *_about_photos(intake),
+        *_about_coding(intake),
+        *_about_clipping(capture, clipped, black),
+        *_about_movement(capture, shifts),
+        *_about_lights(capture.num_photos, independent, order),
+        *_about_camera(intake),
+        *_about_mask(intake),
+        Finding(
+            "note",
+            "forecast",
+            f"{pixels:,} pixels on the object: about {bytes_needed / 2**30:.1f} GiB of memory and "
+            f"{_duration(seconds)} on two cores.".replace(",", " "),
+            "Use --downscale 2 for a quick look." if seconds > 120 else "",
+        ),
+    ]
+    order_of = {"problem": 0, "warning": 1, "note": 2, "good": 3}
+    findings.sort(key=lambda finding: order_of[finding.severity])
+    return Examination(
+        tuple(findings),
+        clipped,
+        black,
+        shifts,
+        strengths,
+        independent,
+        order,
+        bytes_needed,
+        seconds,
+    )
+
+
+def _samples(capture: Capture) -> Shaped[np.ndarray, "M n C"]:
+    places = np.flatnonzero(capture.mask)
+    places = places[:: max(1, len(places) // _SAMPLES)]
+    return capture.photos.reshape(capture.num_photos, -1, capture.num_channels)[:, places]
+
+
+def _window(capture: Capture) -> Shaped[np.ndarray, "M h w C"]:
+    """The object and some surroundings, whose outline does not depend on the light."""
+    rows, columns = np.flatnonzero(capture.mask.any(1)), np.flatnonzero(capture.mask.any(0))
+    grow = max(len(rows), len(columns)) // 6 + 8
+    return capture.photos[
+        :,
+        max(rows[0] - grow, 0) : rows[-1] + grow,
+        max(columns[0] - grow, 0) : columns[-1] + grow,
+    ]
+
+
+def _lights(samples: Shaped[np.ndarray, "M n C"]) -> tuple[Float[np.ndarray, " M"], int]:
+    """How many independent lights: singular values with paint and strength divided out."""
+    values = samples.mean(axis=2, dtype=float)
+    lit = values.mean(axis=0) > 0.02 * values.mean()
+    values = values[:, lit]
+    values = values / np.maximum(np.linalg.norm(values, axis=0), 1e-12)
+    values = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-12)
+    singular = np.linalg.svd(values, compute_uv=False)
+    strengths: Float[np.ndarray, " M"] = singular / max(float(singular[0]), 1e-12)
+    noise = max(_NOISE_FLOOR, 2.0 * float(np.median(strengths[len(strengths) // 2 :])))
+    noise = min(noise, 0.02)
+    return strengths, int((strengths > noise).sum())
+
+
+def _about_photos(intake: Intake) -> list[Finding]:
+    capture = intake.capture
+    text = f"{capture.num_photos} photos, {intake.stored} ({intake.source.dialect})."
+    findings = [Finding("good", "photos", text)]
+    if capture.num_photos < _FEW:
+        findings.append(
+            Finding(
+                "warning",
+                "photos",
+                f"{capture.num_photos} photos leave much of light and shape open.",
+                f"Take {_FEW} or more; 10 to {_MANY} under clearly different light work best.",
+            )
+        )
+    if intake.source.left_out:
+        names = ", ".join(intake.source.left_out[:3])
+        findings.append(Finding("note", "photos", f"Left out: {names}.", ""))
+    exposures = np.array(capture.exposures)
+    if len(exposures) and np.ptp(exposures) > 0.02 * exposures.mean():
+        text = f"Exposure differs by a factor {exposures.max() / exposures.min():.2g}; "
+        findings.append(Finding("note", "exposure", text + "the light was divided by it.", ""))
+    return findings
+
+
+def _about_coding(intake: Intake) -> list[Finding]:
+    coding = intake.coding
+    text = {"linear": "Values are taken as linear", "srgb": "The sRGB curve was undone"}
+    remedy = (
+        "If that is wrong, give --transfer " + ("srgb." if coding.coding == "linear" else "linear.")
+        if coding.is_judged
+        else ""
+    )
+    severity = "note" if coding.is_judged else "good"
+    return [Finding(severity, "gamma", f"{text[coding.coding]} ({coding.source}).", remedy)]  # type: ignore[arg-type]
+
+
+def _about_clipping(capture: Capture, clipped: np.ndarray, black: np.ndarray) -> list[Finding]:
+    findings = []
+    if clipped.mean() > _CLIPPED:
+        worst = [int(i) for i in np.argsort(-clipped)[:3]]
+        names = ", ".join(f"{_name(capture, i)} ({100 * clipped[i]:.0f} %)" for i in worst)
+        findings.append(
+            Finding(
+                "warning",
+                "clipping",
+                f"{100 * clipped.mean():.1f} % of the samples on the object are saturated; most in "
+                f"{names}.",
+                "They carry no weight; expose darker next time.",
+            )
+        )
+    elif capture.photos.dtype.kind == "u":
+        text = f"{100 * clipped.mean():.2f} % of the samples on the object are saturated."
+        findings.append(Finding("good", "clipping", text))
+    findings += [
+        Finding("problem", "darkness", f"{_name(capture, i)} is black.", "Leave it out.")
+        for i in map(int, np.flatnonzero(black > 0.95))
+    ]
+    return findings
+
+
+def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
+    lengths = shifts.lengths
+    far = _MOVED_FAR * max(capture.mask.shape)
+    moved = [i for i in map(int, np.argsort(-lengths)) if lengths[i] > _MOVED_PX]
+    if not moved:
+        text = f"No photo moved by more than {max(lengths.max(), 0.1):.1f} pixels."
+        return [Finding("good", "movement", text)]
+    names = ", ".join(f"{_name(capture, i)} by {lengths[i]:.1f}" for i in moved[:4])
+    worst = lengths[moved[0]]
+    return [
+        Finding(
+            "problem" if worst > max(far, 2 * _MOVED_PX) else "warning",
+            "movement",
+            f"The camera seems to have moved: {names} pixels"
+            + (f" and {len(moved) - 4} more." if len(moved) > 4 else "."),
+            "Try --align for small shifts; use a tripod and a remote release. Hard shadows that "
+            "wander can look like movement of a pixel or two.",
+        )
+    ]
+
+
+def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
+    text = (
+        f"{independent} of {photos} photos show independent light: enough for harmonics of order "
+        f"{order}."
+    )
+    if independent >= 4:
+        return [Finding("good" if order >= 2 else "note", "lights", text)]
+    return [
+        Finding(
+            "problem" if independent < 3 else "warning",
+            "lights",
+            text.replace("enough for", "barely enough for"),
+            "Move the lamp further between photos: left, right, above, and close to the lens.",
+        )
+    ]
+
+
+def _about_camera(intake: Intake) -> list[Finding]:
+    camera = intake.capture.camera
+    if isinstance(camera, Orthographic):
+        text = f"Parallel rays (from {intake.camera.source})."
+    else:
+        assert isinstance(camera, Perspective)
+        longer = max(intake.capture.mask.shape)
+        angle = 2 * np.degrees(np.arctan(longer / 2 / camera.focal_px[0]))
+        text = (
+            f"Focal length {camera.focal_px[0]:.0f} pixels, {angle:.0f}° across (from "
+            f"{intake.camera.source})."
+        )
+    findings = [
+        Finding(
+            "warning" if intake.camera.guessed else "good",
+            "camera",
+            text,
+            "Give --focal-35mm, --fov, --focal-px or K.txt." if intake.camera.guessed else "",
+        )
+    ]
+    known = [w for w in intake.camera.warnings if not w.startswith("NOTHING")]
+    return findings + [Finding("warning", "camera", warning) for warning in known]
+
+
+def _about_mask(intake: Intake) -> list[Finding]:
+    mask = intake.capture.mask
+    pieces = intake.capture.domain().num_components
+    text = f"{100 * mask.mean():.0f} % of the frame is object ({intake.mask_source})."
+    made = intake.mask_source == "made from the photos"
+    findings = [
+        Finding(
+            "note" if made or mask.all() else "good",
+            "mask",
+            text,
+            "Look at it with `anylight mask`, or give --mask." if made or mask.all() else "",
+        )
+    ]
+    if pieces > 1:
+        findings.append(
+            Finding(
+                "note",
+                "mask",
+                f"The mask has {pieces} pieces; each has a scale of its own.",
+                "Join them in the mask if they are one object.",
+            )
+        )
+    return findings
+
+
+def _name(capture: Capture, index: int) -> str:
+    return capture.names[index] if capture.names else f"photo {index}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

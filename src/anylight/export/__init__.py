@@ -1,0 +1,1 @@
+"""What a run leaves for other programs: meshes, maps, lights and pictures."""

@@ -1,0 +1,69 @@
+"""Captures that come as arrays in one file: `.mat` of the paper's authors, `.npz`."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+from jaxtyping import Shaped
+
+from anylight.errors import InvalidInputError
+
+Arrays = dict[str, Any]
+
+
+def read_mat(path: Path) -> Arrays:
+    """Read `I` (or `I_noise`: H×W×C×M or H×W×M), `mask` and `K` of a MATLAB file."""
+    with path.open("rb") as file:
+        if b"MATLAB 7.3" in file.read(64):
+            raise InvalidInputError(
+                f"{path}: is a MATLAB 7.3 file; save it again with save(..., '-v7')."
+            )
+    try:
+        variables = scipy.io.loadmat(path, variable_names=["I", "I_noise", "mask", "K"])
+    except Exception as error:  # the reader raises whatever the damage leads to
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InvalidInputError(f"{path}: is not a readable .mat file ({reason}).") from error
+    images = variables.get("I_noise", variables.get("I"))
+    if images is None or images.ndim not in (3, 4) or images.dtype.kind not in "uf":
+        raise InvalidInputError(
+            f"{path}: holds no images; expected an array I (or I_noise) of height × width × "
+            "channels × photos."
+        )
+    if images.ndim == 3:
+        images = images[:, :, None, :]
+    return {
+        "photos": _stored(path, np.moveaxis(images, 3, 0)),
+        "mask": variables.get("mask"),
+        "K": variables.get("K"),
+    }
+
+
+def read_npz(path: Path) -> Arrays:
+    """Read `photos` (M×H×W×C, linear), and `mask`, `K`, `camera` if they are there."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays: Arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # a damaged archive can raise nearly anything
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InvalidInputError(f"{path}: is not a readable NPZ archive ({reason}).") from error
+    photos = arrays.get("photos")
+    if photos is None or photos.ndim not in (3, 4) or photos.dtype.kind not in "uf":
+        raise InvalidInputError(
+            f"{path}: holds no photos; expected an array 'photos' of photos × height × width × "
+            "channels."
+        )
+    arrays["photos"] = _stored(path, photos[..., None] if photos.ndim == 3 else photos)
+    return arrays
+
+
+def _stored(path: Path, photos: np.ndarray) -> Shaped[np.ndarray, "M H W C"]:
+    """Photos in a type that a capture holds; floats are brought to a largest value of one."""
+    if photos.dtype in (np.uint8, np.uint16):
+        return np.ascontiguousarray(photos)
+    values = np.ascontiguousarray(photos, dtype=np.float32)
+    if not np.isfinite(values).all() or values.min() < 0:
+        raise InvalidInputError(
+            f"{path}: holds negative, NaN or infinite pixels; replace them by 0 and mask them out."
+        )
+    return values / max(float(values.max()), 1.0)

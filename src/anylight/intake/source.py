@@ -1,0 +1,233 @@
+"""Where a capture comes from: which files are photos, in which of the dialects people use."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.errors import InvalidInputError
+from anylight.io.capture import (
+    MASK_NAME,
+    NOTES_NAME,
+    CaptureNotes,
+    is_mask,
+    natural_key,
+    read_notes,
+)
+from anylight.io.images import PHOTO_SUFFIXES
+from anylight.io.lp import read_lp
+from anylight.io.metadata import Coding
+from anylight.model.capture import MIN_PHOTOS
+
+from .arrays import Arrays, read_mat, read_npz
+from .photo import READABLE, refuse_foreign
+from .raw import RAW_SUFFIXES
+
+_LINO = re.compile(r"L[_-]?\d+", re.IGNORECASE)
+_DERIVED = {"normal", "normals", "normal_gt", "normal_map", "nml_predict", "basecolor", "albedo",
+            "roughness", "metallic", "depth"}  # fmt: skip
+"""Names of images that are results, not photos."""
+
+
+_NO_NOTES = CaptureNotes()
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A capture that was found but not read yet."""
+
+    name: str
+    dialect: str
+    """In words, for the user."""
+    folder: Path
+    """Where mask, intrinsics and notes are looked for."""
+    photos: tuple[Path, ...] = ()
+    arrays: Arrays | None = None
+    """Photos, mask and intrinsics that came as arrays in one file."""
+    notes: CaptureNotes = _NO_NOTES
+    coding: Coding | None = None
+    """How this dialect codes 8-bit files."""
+    directions: Float[np.ndarray, "M 3"] | None = None
+    """Light of every photo where the dialect knows it, camera frame; ours never looks at it."""
+    intensities: Float[np.ndarray, "M 3"] | None = None
+    left_out: tuple[str, ...] = ()
+    """Images in the folder that are not photos."""
+
+
+def find_source(path: Path) -> Source:
+    """Recognise the dialect of a folder or file."""
+    path = Path(path)
+    if path.is_file():
+        return _file(path)
+    if not path.is_dir():
+        raise InvalidInputError(f"{path}: no such folder; give the folder of the photos.")
+    inner = sorted(path.glob("*.data"))
+    if (path / "objects.txt").is_file():
+        return find_source(_only(path, _lines(path / "objects.txt")))
+    if inner and not _photos_in(path):
+        return find_source(_only(path, [folder.name for folder in inner if folder.is_dir()]))
+    for listing in ("filenames.txt", "names.txt"):
+        if (path / listing).is_file():
+            return _listed(path, path / listing)
+    scripts = sorted(path.glob("*.lp"))
+    if len(scripts) == 1:
+        return _rti(scripts[0])
+    return _plain(path)
+
+
+def _file(path: Path) -> Source:
+    suffix = path.suffix.lower()
+    name = path.stem
+    if suffix == ".mat":
+        return Source(name, "MATLAB file", path.parent, arrays=read_mat(path), coding="linear")
+    if suffix == ".npz":
+        return Source(name, "NPZ archive", path.parent, arrays=read_npz(path), coding="linear")
+    if suffix == ".lp":
+        return _rti(path)
+    refuse_foreign(path)
+    raise InvalidInputError(
+        f"{path}: is a single file; give the folder of the photos (or a .mat, .npz or .lp file)."
+    )
+
+
+def _only(path: Path, names: list[str]) -> Path:
+    """Give the one object of a data set; of several the user must name one."""
+    folders = [path / name for name in names if (path / name).is_dir()]
+    if len(folders) != 1:
+        raise InvalidInputError(
+            f"{path}: holds {len(folders)} objects ({', '.join(f.name for f in folders[:5])}"
+            f"{' …' if len(folders) > 5 else ''}); give the folder of one of them."
+        )
+    return folders[0]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{path}: cannot be read as text ({error}).") from error
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _listed(folder: Path, listing: Path) -> Source:
+    """Folders of DiLiGenT (filenames.txt) and of the SDPS/UPS toy sets (names.txt)."""
+    photos = tuple(folder / name for name in _lines(listing))
+    for photo in photos:
+        if not photo.resolve().is_relative_to(folder.resolve()) or not photo.is_file():
+            raise InvalidInputError(f"{listing}: names {photo.name}, which is not in the folder.")
+    _enough(folder, photos)
+    directions = _table(folder / "light_directions.txt", len(photos))
+    return Source(
+        name=folder.name,
+        dialect="DiLiGenT folder" if listing.name == "filenames.txt" else "SDPS folder",
+        folder=folder,
+        photos=photos,
+        notes=read_notes(folder / NOTES_NAME),
+        coding="linear",
+        directions=None if directions is None else directions * [1.0, -1.0, -1.0],
+        intensities=_table(folder / "light_intensities.txt", len(photos)),
+    )
+
+
+def _table(path: Path, rows: int) -> Float[np.ndarray, "M 3"] | None:
+    if not path.is_file():
+        return None
+    try:
+        table = np.array([[float(word) for word in line.split()] for line in _lines(path)])
+    except ValueError as error:
+        raise InvalidInputError(f"{path}: holds something else than numbers ({error}).") from error
+    if table.shape != (rows, 3) or not np.isfinite(table).all():
+        raise InvalidInputError(f"{path}: must hold three numbers for each of the {rows} photos.")
+    return table
+
+
+def _rti(script: Path) -> Source:
+    """Photos named by an RTI light file."""
+    entries = read_lp(script)
+    photos = []
+    for name, _ in entries:
+        tail = re.split(r"[\\/]", name)[-1]
+        found = [place for place in (script.parent / name, script.parent / tail) if place.is_file()]
+        if not found:
+            raise InvalidInputError(f"{script}: names {name}, which is not beside it.")
+        photos.append(found[0])
+    _enough(script.parent, photos)
+    directions = np.array([direction for _, direction in entries])
+    return Source(
+        name=script.parent.name,
+        dialect=f"RTI folder ({script.name})",
+        folder=script.parent,
+        photos=tuple(photos),
+        notes=read_notes(script.parent / NOTES_NAME),
+        directions=directions * [1.0, -1.0, -1.0],
+    )
+
+
+def _plain(folder: Path) -> Source:
+    notes = read_notes(folder / NOTES_NAME)
+    name = folder.resolve().name
+    if notes.files:
+        photos = _named(folder, notes.files)
+        _enough(folder, photos)
+        return Source(name, "plain folder", folder, photos, notes=notes)
+    everything = _photos_in(folder)
+    raw_stems = {path.stem for path in everything if path.suffix.lower() in RAW_SUFFIXES}
+    doubled = {
+        path
+        for path in everything
+        if path.suffix.lower() not in RAW_SUFFIXES and path.stem in raw_stems
+    }
+    derived = {path for path in everything if path.stem.lower() in _DERIVED}
+    lino = [path for path in everything if _LINO.match(path.stem)]
+    others = set(everything) - set(lino) - derived
+    is_lino = len(lino) >= MIN_PHOTOS and (folder.suffix == ".data" or not others)
+    photos = tuple(lino if is_lino else [p for p in everything if p not in doubled | derived])
+    _enough(folder, photos)
+    left_out = tuple(path.name for path in everything if path not in photos)
+    if is_lino:
+        return Source(
+            name, "SDM-UniPS folder", folder, photos, notes=notes, coding="srgb", left_out=left_out
+        )
+    return Source(name, "plain folder", folder, photos, notes=notes, left_out=left_out)
+
+
+def _named(folder: Path, names: tuple[str, ...]) -> tuple[Path, ...]:
+    for name in names:
+        if Path(name).name != name:
+            raise InvalidInputError(
+                f"{folder / NOTES_NAME}: '{name}' must be a file name without folders."
+            )
+    if len(set(names)) < len(names):
+        raise InvalidInputError(f"{folder / NOTES_NAME}: lists a photo twice; remove one.")
+    return tuple(folder / name for name in names)
+
+
+def _photos_in(folder: Path) -> list[Path]:
+    return sorted(
+        (
+            path
+            for path in folder.iterdir()
+            if path.suffix.lower() in READABLE
+            and path.is_file()
+            and not path.name.startswith(".")
+            and not is_mask(path)
+        ),
+        key=lambda path: natural_key(path.name),
+    )
+
+
+def _enough(folder: Path, photos: Iterable[Path]) -> None:
+    count = len(tuple(photos))
+    if count >= MIN_PHOTOS:
+        return
+    if not count:
+        for path in sorted(folder.iterdir()):
+            refuse_foreign(path)
+    kinds = ", ".join(suffix[1:].upper() for suffix in PHOTO_SUFFIXES if suffix != ".tif")
+    raise InvalidInputError(
+        f"{folder}: holds {count} photo(s) ({kinds} or camera RAW, besides {MASK_NAME}); at least "
+        f"{MIN_PHOTOS} are needed, 10 to 25 under clearly different light work best."
+    )

@@ -1,0 +1,54 @@
+"""How well the result explains every photo, on a sample of the pixels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.photometry.shading import intensity
+
+from .story import Story
+
+_SAMPLE = 40_000
+_SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What is common to the pictures of all photos."""
+
+    whites: Float[np.ndarray, " M"]
+    """Radiance that is shown as white."""
+    relative: Float[np.ndarray, " M"] | None
+    """Root mean square of the residual over that of the photo."""
+    scale: float
+    """Residual over white that is shown in full colour."""
+
+
+def residuals(story: Story) -> Residuals:
+    """Compare the photos with albedo times shading."""
+    scene = story.scene
+    rows, columns = np.nonzero(scene.mask)
+    step = -(-len(rows) // _SAMPLE)
+    rows, columns = rows[::step], columns[::step]
+    explained = scene.normals is not None and scene.albedo is not None
+    whites, relative, large = [], [], [_SCALES[0]]
+    for index, photo in enumerate(story.photos):
+        seen = story.radiance(photo[rows, columns])
+        white = max(float(np.quantile(seen, 0.995)), 1e-12)
+        whites.append(white)
+        if not explained or scene.lighting is None:
+            continue
+        assert scene.normals is not None
+        assert scene.albedo is not None
+        lighting = scene.lighting[index : index + 1]
+        shown = intensity(scene.albedo[rows, columns].T, lighting, scene.normals[rows, columns])
+        left = seen - shown[0].T
+        known = np.isfinite(left)
+        power = float((seen[known] ** 2).sum())
+        relative.append(float(np.sqrt((left[known] ** 2).sum() / max(power, 1e-30))))
+        if known.any():
+            large.append(float(np.quantile(np.abs(left[known]), 0.98)) / white)
+    wanted = float(np.median(large[1:])) if len(large) > 1 else large[0]
+    scale = next((scale for scale in _SCALES if scale >= wanted), _SCALES[-1])
+    return Residuals(np.array(whites), np.array(relative) if relative else None, scale)

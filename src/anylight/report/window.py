@@ -1,0 +1,102 @@
+"""The part of the photos that holds the object, thinned out to what a page can show."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Shaped
+
+from anylight.arrays import Mask
+from anylight.geometry.camera import Camera, Perspective
+from anylight.model.reconstruction import Reconstruction
+
+_MARGIN = 4
+
+
+@dataclass(frozen=True)
+class Window:
+    """Rows and columns of the photos' grid, every `stride`-th of them."""
+
+    top: int
+    left: int
+    height: int
+    width: int
+    stride: int = 1
+
+    def thin(self, image: Shaped[np.ndarray, "H W *c"]) -> Shaped[np.ndarray, "h w *c"]:
+        """Take the window's pixels of an image."""
+        rows = slice(self.top, self.top + self.height, self.stride)
+        columns = slice(self.left, self.left + self.width, self.stride)
+        return image[rows, columns]
+
+    def camera(self, camera: Camera) -> Camera:
+        """The camera that sees the window's pixels as a whole photo."""
+        u, v = camera.centre_px
+        centre = ((u - self.left) / self.stride, (v - self.top) / self.stride)
+        if isinstance(camera, Perspective):
+            fu, fv = camera.focal_px
+            return Perspective((fu / self.stride, fv / self.stride), centre)
+        return replace(camera, centre_px=centre)
+
+
+def object_window(mask: Mask, longest: int | None = None) -> Window:
+    """The object with a small margin, so thinned that no side is longer than a length."""
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    top, left = max(int(rows[0]) - _MARGIN, 0), max(int(columns[0]) - _MARGIN, 0)
+    bottom = min(int(rows[-1]) + _MARGIN + 1, mask.shape[0])
+    right = min(int(columns[-1]) + _MARGIN + 1, mask.shape[1])
+    height, width = bottom - top, right - left
+    stride = 1 if longest is None else -(-max(height, width) // longest)
+    return Window(top, left, height, width, stride)
+
+
+def thinned(scene: Reconstruction, window: Window) -> Reconstruction:
+    """A scene inside a window; what is not finite on the object gets a harmless value."""
+    mask = window.thin(scene.mask)
+    depth = None if scene.depth is None else window.thin(scene.depth)
+    if depth is not None and not np.isfinite(depth[mask]).any():
+        depth = None
+    return Reconstruction(
+        mask=mask,
+        camera=None if scene.camera is None else window.camera(scene.camera),
+        depth=None if depth is None else _finite(depth, mask, float(np.nanmax(depth[mask]))),
+        normals=None
+        if scene.normals is None
+        else _finite(window.thin(scene.normals), mask, np.array([0.0, 0.0, -1.0])),
+        albedo=None if scene.albedo is None else _finite(window.thin(scene.albedo), mask, 0.0),
+        lighting=scene.lighting,
+        confidence=None
+        if scene.confidence is None
+        else _finite(window.thin(scene.confidence), mask, 0.0),
+    )
+
+
+def reduced(
+    image: Float[np.ndarray, "H W C"], mask: Mask, factor: int
+) -> tuple[Float[np.ndarray, "h w C"], Shaped[np.ndarray, "h w"]]:
+    """Means of the masked pixels of blocks, and which blocks have any; zero elsewhere."""
+    values = np.where(mask[..., None], image, 0)
+    if factor == 1:
+        return values, mask
+    height, width, channels = values.shape
+    below, right = -height % factor, -width % factor
+    values = np.pad(values, ((0, below), (0, right), (0, 0)))
+    counts = np.pad(mask, ((0, below), (0, right))).reshape(
+        (height + below) // factor, factor, (width + right) // factor, factor
+    )
+    held = counts.sum(axis=(1, 3))
+    blocks = values.reshape(*counts.shape, channels).sum(axis=(1, 3))
+    return blocks / np.maximum(held, 1)[..., None], held > 0
+
+
+def _finite(
+    image: Float[np.ndarray, "h w *c"], mask: Mask, fill: float | Float[np.ndarray, " 3"]
+) -> Float[np.ndarray, "h w *c"]:
+    bad = ~np.isfinite(image)
+    if image.ndim == 3:
+        bad = bad.any(axis=2)
+    bad &= mask
+    if not bad.any():
+        return image
+    image = np.array(image)
+    image[bad] = fill
+    return image
