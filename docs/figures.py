@@ -150,14 +150,18 @@ GOOD_SPOTS = [(10.0, 90.0), (25.0, 270.0)] + [
 BAD_SPOTS = [(25.0 + 6 * np.cos(k), 120.0 + 12 * np.sin(k)) for k in range(12)]
 """All from much the same side."""
 
+NOISE = 0.01
+"""Of the photos under lamps, in units of white."""
+
 
 def lit(truth: Reconstruction, spots: list[tuple[float, float]], exposure: float = 1.0) -> Capture:
-    """Photos of a scene under lamps, one exposure for all: at 1 hardly a pixel clips."""
+    """Photos of a scene under lamps, with noise; at exposure 1 hardly a pixel clips."""
     assert truth.normals is not None
     assert truth.albedo is not None
     assert truth.camera is not None
     light = irradiance(lamps(spots), truth.normals[truth.mask]) * truth.albedo[truth.mask].T
     radiance = light / np.quantile(light, 0.999) * exposure
+    radiance += NOISE * np.random.default_rng(0).standard_normal(radiance.shape)
     photos = np.zeros((len(spots), *truth.mask.shape, 3), np.uint16)
     photos[:, truth.mask] = np.round(np.clip(np.moveaxis(radiance, 1, 2), 0, 1) * 65535)
     return Capture(photos, truth.mask, truth.camera)
@@ -187,6 +191,15 @@ def shape_with_title(
     return scene
 
 
+def error_picture(scene: Reconstruction, truth: Reconstruction) -> np.ndarray:
+    """Angle to the true normals, white at ten degrees."""
+    assert scene.normals is not None
+    assert truth.normals is not None
+    cosine = np.clip((scene.normals * truth.normals).sum(axis=-1), -1, 1)
+    share = np.where(truth.mask, np.rad2deg(np.arccos(np.where(truth.mask, cosine, 1))) / 10, 0)
+    return np.repeat(np.clip(share, 0, 1)[..., None], 3, axis=-1)
+
+
 def save_figure(fig: Figure, name: str) -> None:
     """Write and close a figure."""
     fig.tight_layout()
@@ -212,29 +225,30 @@ def figure_lamps() -> None:
         row[0].set(xlim=(-95, 95), ylim=(-95, 95), aspect="equal")
         row[0].axis("off")
         row[0].set_title(f"12 lamps, {name}", fontsize=10)
-        for axis, picture in zip(row[1:4], photo_pictures(capture, [0, 4, 9]), strict=True):
+        for axis, picture in zip(row[1:3], photo_pictures(capture, [4, 9]), strict=True):
             show(axis, picture, "photo")
-        shape_with_title(row[4], capture, truth, "shape")
+        scene = shape_with_title(row[3], capture, truth, "shape")
+        show(row[4], error_picture(scene, truth), "its error, white: 10°")
     save_figure(fig, "lamps.png")
 
 
 def figure_contact() -> None:
     """A good set of photos at a glance."""
-    truth = render(SynthOptions(shape="vase", albedo="natural", height=400, images=3)).truth
+    truth = render(SynthOptions(shape="vase", albedo="bars", height=400, images=3)).truth
     capture = lit(truth, GOOD_SPOTS)
     pictures = [shrink(picture, 200) for picture in photo_pictures(capture, list(range(12)))]
     write_image(IMAGES / "contact.png", contact_sheet(pictures, columns=6))
 
 
 def figure_clipping() -> None:
-    """The same photos exposed well and far too bright."""
+    """The same photos exposed well, too bright and far too bright."""
     truth = render(SynthOptions(shape="bust", albedo="rectcircle", height=200, images=3)).truth
-    fig, axes = plt.subplots(2, 4, figsize=(9, 5.1))
-    for row, exposure in zip(axes, (1.0, 6.0), strict=True):
+    fig, axes = plt.subplots(3, 4, figsize=(9, 7.4))
+    for row, exposure in zip(axes, (1.0, 1.5, 4.0), strict=True):
         capture = lit(truth, GOOD_SPOTS, exposure)
         share = (capture.photos[:, truth.mask] == 65535).mean()
         for axis, picture in zip(row[:2], photo_pictures(capture, [0, 4]), strict=True):
-            show(axis, picture, f"{100 * share:.0f} % clipped")
+            show(axis, picture, f"photo, {100 * share:.0f} % clipped")
         scene = shape_with_title(row[2], capture, truth, "shape")
         show(row[3], scene_pictures(scene)["albedo"], "albedo")
     save_figure(fig, "clipping.png")
@@ -254,7 +268,7 @@ def figure_count() -> None:
 def figure_mask() -> None:
     """What the automatic mask makes of photos in front of a dim, mottled wall."""
     rng = np.random.default_rng(0)
-    truth = render(SynthOptions(shape="vase", albedo="natural", height=320, images=3)).truth
+    truth = render(SynthOptions(shape="vase", albedo="bars", height=240, images=3)).truth
     capture = lit(truth, GOOD_SPOTS, 0.9)
     strength = capture.photos[:, truth.mask].mean(axis=(1, 2)) / 65535
     wall = 0.12 * (1 + 0.3 * rng.standard_normal((*truth.mask.shape, 1)))
@@ -266,9 +280,9 @@ def figure_mask() -> None:
         for index, photo in enumerate(photos):
             write_image(folder / f"{index}.jpg", radiance_picture(photo))
         intake = load(folder, IntakeOptions(fov=42))
-    found = shrink(mask_preview(intake), 320)
+    found = shrink(mask_preview(intake), 240)
     pictures = [radiance_picture(intake.capture.photos[i] / 65535) for i in (0, 4)]
-    sheet = contact_sheet([*(shrink(picture, 320) for picture in pictures), found], columns=3)
+    sheet = contact_sheet([*(shrink(picture, 240) for picture in pictures), found], columns=3)
     write_image(IMAGES / "mask.png", sheet)
 
 
@@ -284,8 +298,8 @@ def figure_report() -> None:
                  "--disable-background-networking", "--disable-sync"]  # fmt: skip
     with TemporaryDirectory() as name:
         folder = Path(name)
-        synth = "synth --shape bust --albedo rectcircle --images 20 --height 320".split()
-        assert main([*synth, "--out", str(folder / "bust")]) == 0
+        scene = ["--shape", "bust", "--albedo", "rectcircle", "--images", "20", "--height", "320"]
+        assert main(["synth", *scene, "--out", str(folder / "bust")]) == 0
         assert main(["run", str(folder / "bust"), "--out", str(folder / "result")]) == 0
         with sync_playwright() as session:
             browser = session.chromium.launch(executable_path=executable, args=arguments)

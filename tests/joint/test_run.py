@@ -201,7 +201,7 @@ def test_an_interrupt_keeps_what_was_reached(scene):
 
 @pytest.mark.parametrize("step", ["face", "robust_surface", "step_heights", "paint"])
 def test_an_interrupt_after_the_solver_keeps_its_result(monkeypatch, step):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     small = render(SynthOptions(shape="bust", height=56, images=8))

@@ -8,6 +8,8 @@ import scipy.io
 from jaxtyping import Shaped
 
 from anylight.errors import InvalidInputError
+from anylight.geometry.camera import camera_from_matrix, checked_matrix
+from anylight.model.capture import MIN_PHOTOS
 
 Arrays = dict[str, Any]
 
@@ -32,11 +34,7 @@ def read_mat(path: Path) -> Arrays:
         )
     if images.ndim == 3:
         images = images[:, :, None, :]
-    return {
-        "photos": _stored(path, np.moveaxis(images, 3, 0)),
-        "mask": variables.get("mask"),
-        "K": variables.get("K"),
-    }
+    return _checked(path, {**variables, "photos": np.moveaxis(images, 3, 0)})
 
 
 def read_npz(path: Path) -> Arrays:
@@ -53,8 +51,38 @@ def read_npz(path: Path) -> Arrays:
             f"{path}: holds no photos; expected an array 'photos' of photos × height × width × "
             "channels."
         )
-    arrays["photos"] = _stored(path, photos[..., None] if photos.ndim == 3 else photos)
-    return arrays
+    return _checked(path, {**arrays, "photos": photos[..., None] if photos.ndim == 3 else photos})
+
+
+def _checked(path: Path, arrays: Arrays) -> Arrays:
+    """What belongs to a capture, each of it as it must be."""
+    photos = arrays["photos"]
+    if len(photos) < MIN_PHOTOS or not photos.size:
+        shape = "×".join(map(str, photos.shape))
+        raise InvalidInputError(
+            f"{path}: holds photos of {shape} (photos × height × width × channels); at least "
+            f"{MIN_PHOTOS} are needed."
+        )
+    checked: Arrays = {"photos": _stored(path, photos), "mask": None, "K": None}
+    mask = arrays.get("mask")
+    if mask is not None:
+        mask = np.squeeze(mask)
+        if mask.dtype.kind not in "buif" or mask.shape != photos.shape[1:3]:
+            raise InvalidInputError(
+                f"{path}: its mask is {'×'.join(map(str, mask.shape))} of {mask.dtype}, its photos "
+                f"are {photos.shape[1]}×{photos.shape[2]}; save both at the same size."
+            )
+        checked["mask"] = mask > 0
+        if not checked["mask"].any():
+            raise InvalidInputError(f"{path}: its mask is empty; make it 1 on the object.")
+    try:
+        if arrays.get("K") is not None:
+            checked["K"] = checked_matrix(np.asarray(arrays["K"], dtype=float))
+            checked["camera"] = str(arrays.get("camera", "perspective"))
+            camera_from_matrix(checked["camera"], checked["K"])
+    except (InvalidInputError, TypeError, ValueError) as error:
+        raise InvalidInputError(f"{path}: its K: {error}") from error
+    return checked
 
 
 def _stored(path: Path, photos: np.ndarray) -> Shaped[np.ndarray, "M H W C"]:

@@ -63,7 +63,10 @@ def find_coding(
         (asked, "--transfer"),
         (noted, "capture.toml"),
         *said.items(),
-        ("linear" if photos.dtype != np.uint8 else None, "16-bit files that say nothing usually are"),
+        (
+            "linear" if photos.dtype != np.uint8 else None,
+            "16-bit files that say nothing usually are",
+        ),
         (usual, "8-bit files in this layout are"),
     ]
     for coding, source in certain:

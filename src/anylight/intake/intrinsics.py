@@ -15,7 +15,7 @@ from anylight.geometry.camera import (
     camera_from_matrix,
     checked_matrix,
 )
-from anylight.io.capture import MATRIX_NAME, read_matrix
+from anylight.io.capture import MATRIX_NAME, NOTES_NAME, read_matrix
 from anylight.io.metadata import Metadata
 
 from .options import IntakeOptions
@@ -51,15 +51,20 @@ def find_camera(
     if explicit is not None:
         return explicit
     notes = source.notes
-    if source.arrays is not None and source.arrays.get("K") is not None:
-        kind = str(source.arrays.get("camera", "perspective"))
-        matrix = checked_matrix(np.asarray(source.arrays["K"], dtype=float))
-        return FoundCamera(camera_from_matrix(kind, matrix), "K in the file")
+    if source.arrays is not None and source.arrays["K"] is not None:
+        camera = camera_from_matrix(source.arrays["camera"], source.arrays["K"])
+        return FoundCamera(camera, "K in the file")
     if source.arrays is None:
         for path, read in _files(source.folder):
             return _from_file(path, read, shape, notes.camera)
     if notes.camera == "orthographic":
         return FoundCamera(Orthographic(_centre(shape)), "capture.toml")
+    for name, top in (("fov", 179.0), ("focal_px", 1e9), ("focal_35mm", 1e5)):
+        value = getattr(notes, name)
+        if value is not None and not 0 < value < top:
+            raise InvalidInputError(
+                f"{source.folder / NOTES_NAME}: {name} must be between 0 and {top:g}."
+            )
     named = _from_numbers(notes.fov, notes.focal_px, notes.focal_35mm, shape)
     if named is not None:
         return FoundCamera(named, "capture.toml")
@@ -67,7 +72,7 @@ def find_camera(
 
 
 def read_intrinsics(path: Path, shape: Shape) -> FoundCamera:
-    """Read K.txt, an OpenCV YAML or XML file, or a COLMAP cameras.txt."""
+    """Read K.txt, an OpenCV YAML file, or a COLMAP cameras.txt."""
     if not path.is_file():
         raise InvalidInputError(f"{path}: no such file; check the name.")
     for name, read in _READERS:
@@ -179,8 +184,13 @@ def _files(folder: Path) -> list[tuple[Path, _Reader]]:
         for pattern, read in _READERS
         for path in names
         if re.fullmatch(pattern, path.name, re.IGNORECASE)
-        and (read is not _opencv or "opencv-matrix" in _text(path))
+        and (read is not _opencv or _is_calibration(path))
     ]
+
+
+def _is_calibration(path: Path) -> bool:
+    content = path.read_bytes()
+    return b"opencv-matrix" in content or b"camera_matrix" in content
 
 
 def _text(path: Path) -> str:
@@ -214,7 +224,8 @@ def _opencv(path: Path) -> tuple[np.ndarray, Shape | None, tuple[str, ...]]:
 
 def _colmap(path: Path) -> tuple[np.ndarray, Shape | None, tuple[str, ...]]:
     """Read the first camera of a COLMAP cameras.txt; its pixel centres are at halves."""
-    lines = [line for line in _text(path).splitlines() if line.strip() and line[0] != "#"]
+    lines = [line.strip() for line in _text(path).splitlines()]
+    lines = [line for line in lines if line and line[0] != "#"]
     words = lines[0].split() if lines else []
     if len(words) < 7 or words[1] not in _COLMAP_FOCALS or not _COLMAP_FOCALS[words[1]]:
         raise InvalidInputError(
@@ -225,11 +236,13 @@ def _colmap(path: Path) -> tuple[np.ndarray, Shape | None, tuple[str, ...]]:
     focal, rest = values[2 : 2 + count], values[2 + count :]
     if len(rest) < 2:
         raise InvalidInputError(f"{path}: its first camera lacks the principal point.")
-    matrix = np.array([[focal[0], 0, rest[0] - 0.5], [0, focal[-1], rest[1] - 0.5], [0, 0, 1]])
+    matrix = _checked(
+        path, [focal[0], 0.0, rest[0] - 0.5, 0.0, focal[-1], rest[1] - 0.5, 0.0, 0.0, 1.0]
+    )
     warnings = _distortion_warning(path, rest[2:])
     if len(lines) > 1:
         warnings = (*warnings, f"{path.name}: lists {len(lines)} cameras; the first one was taken.")
-    return checked_matrix(matrix), (int(values[1]), int(values[0])), warnings
+    return matrix, (int(values[1]), int(values[0])), warnings
 
 
 def _numbers(path: Path, text: str) -> list[float]:

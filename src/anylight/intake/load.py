@@ -273,15 +273,8 @@ def _given_mask(source: Source, shape: tuple[int, int], options: IntakeOptions) 
             return polygon_mask(options.mask, shape)
         return read_mask(Path(options.mask), shape)
     if source.arrays is not None:
-        given = source.arrays.get("mask")
-        if given is None:
-            return None
-        mask: Mask = np.asarray(given).squeeze() > 0
-        if mask.shape != shape:
-            raise InvalidInputError(
-                f"the mask in the file is {mask.shape}, the photos are {shape}; save them again."
-            )
-        return mask
+        given: Mask | None = source.arrays["mask"]
+        return given
     paths = sorted(path for path in source.folder.iterdir() if is_mask(path))
     if len(paths) > 1:
         raise InvalidInputError(f"{paths[1]}: is a second mask; keep only one.")

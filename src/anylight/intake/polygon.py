@@ -10,13 +10,16 @@ from anylight.errors import InvalidInputError
 
 def is_polygon(text: str) -> bool:
     """Whether a text is a list of points rather than a file name."""
-    return re.fullmatch(r"[\d\s.,;+-]+", text) is not None and text.count(",") >= 3
+    return re.fullmatch(r"[\d\s.,;+-]+", text) is not None and "," in text
 
 
 def polygon_mask(text: str, shape: tuple[int, int]) -> Mask:
     """Pixels whose centre is inside a polygon "x1,y1 x2,y2 …" (even-odd rule)."""
-    numbers = [float(word) for word in re.split(r"[\s,;]+", text.strip()) if word]
-    if len(numbers) < 6 or len(numbers) % 2:
+    try:
+        numbers = [float(word) for word in re.split(r"[\s,;]+", text.strip()) if word]
+    except ValueError:
+        numbers = []
+    if len(numbers) < 6 or len(numbers) % 2 or not np.isfinite(numbers).all():
         raise InvalidInputError(
             f'--mask "{text}": a polygon needs at least three points, as in "10,10 200,10 100,150".'
         )

@@ -25,6 +25,9 @@ _TAGS = {
     "sensor_height_px": "EXIF ExifImageLength",
 }
 
+_WHITE = 65500
+"""Saturated samples come out of the change of colour space a little below full scale."""
+
 
 def read_raw(path: Path) -> tuple[UInt16[np.ndarray, "H W C"], Metadata]:
     """Decode without curve, automatic brightness or clipping of our own; 16 bit.
@@ -49,6 +52,7 @@ def read_raw(path: Path) -> tuple[UInt16[np.ndarray, "H W C"], Metadata]:
             f"{path}: this RAW file cannot be decoded ({reason}); convert it to DNG, or develop it "
             "to a linear 16-bit TIFF."
         ) from error
+    pixels = np.where(pixels >= _WHITE, np.uint16(65535), pixels)
     return np.ascontiguousarray(pixels), _metadata(path)
 
 

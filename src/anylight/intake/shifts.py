@@ -38,7 +38,7 @@ class Shifts:
 
 def find_shifts(photos: Shaped[np.ndarray, "M H W C"]) -> Shifts:
     """Measure all photos against their mean, refined as the mean gets sharper."""
-    step = max(1, max(photos.shape[1:3]) // _WORKING_SIDE)
+    step = max(1, min(max(photos.shape[1:3]) // _WORKING_SIDE, *photos.shape[1:3]))
     details = [_details(photo, step) for photo in photos]
     spectra = np.stack([fft.rfft2(detail, workers=2) for detail in details])
     shape = details[0].shape
@@ -99,7 +99,7 @@ def _offset(
     phase = cross / np.maximum(np.abs(cross), 1e-3 * np.abs(cross).mean())
     correlation = fft.irfft2(phase * np.sqrt(np.abs(cross)), shape, workers=2)
     reach = max(3, int(_SEARCH * max(shape)))
-    reach = min(reach, min(shape) // 2 - 2)
+    reach = max(min(reach, min(shape) // 2 - 2), 0)
     window = np.roll(correlation, (reach, reach), (0, 1))[: 2 * reach + 1, : 2 * reach + 1]
     row, column = np.unravel_index(np.argmax(window), window.shape)
     sureness = float((window[row, column] - window.mean()) / (window.std() + 1e-12))

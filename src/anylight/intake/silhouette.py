@@ -56,7 +56,7 @@ def find_silhouette(
         progress: told about the finished share.
     """
     shape = photos.shape[1:3]
-    step = max(1, max(shape) // _WORKING_SIDE)
+    step = max(1, min(max(shape) // _WORKING_SIDE, *shape))
     mean, spread = _statistics(photos, step, lambda share: progress and progress(0.8 * share))
     features = _features(mean, spread)
     inside = _first_guess(features)

@@ -26,7 +26,7 @@ from .arrays import Arrays, read_mat, read_npz
 from .photo import READABLE, refuse_foreign
 from .raw import RAW_SUFFIXES
 
-_LINO = re.compile(r"L[_-]?\d+", re.IGNORECASE)
+_LINO = re.compile(r"L[ _(-]*\d+\)?", re.IGNORECASE)
 _DERIVED = {"normal", "normals", "normal_gt", "normal_map", "nml_predict", "basecolor", "albedo",
             "roughness", "metallic", "depth"}  # fmt: skip
 """Names of images that are results, not photos."""
@@ -64,15 +64,15 @@ def find_source(path: Path) -> Source:
         return _file(path)
     if not path.is_dir():
         raise InvalidInputError(f"{path}: no such folder; give the folder of the photos.")
-    inner = sorted(path.glob("*.data"))
+    inner = sorted(folder for folder in path.glob("*.data") if folder.is_dir())
     if (path / "objects.txt").is_file():
         return find_source(_only(path, _lines(path / "objects.txt")))
     if inner and not _photos_in(path):
-        return find_source(_only(path, [folder.name for folder in inner if folder.is_dir()]))
+        return find_source(_only(path, [folder.name for folder in inner]))
     for listing in ("filenames.txt", "names.txt"):
         if (path / listing).is_file():
             return _listed(path, path / listing)
-    scripts = sorted(path.glob("*.lp"))
+    scripts = [file for file in path.iterdir() if file.suffix.lower() == ".lp" and file.is_file()]
     if len(scripts) == 1:
         return _rti(scripts[0])
     return _plain(path)
@@ -95,8 +95,13 @@ def _file(path: Path) -> Source:
 
 def _only(path: Path, names: list[str]) -> Path:
     """Give the one object of a data set; of several the user must name one."""
+    names = [name for name in names if Path(name).name == name != ".."]
     folders = [path / name for name in names if (path / name).is_dir()]
-    if len(folders) != 1:
+    if not folders:
+        raise InvalidInputError(
+            f"{path / 'objects.txt'}: names no folder beside it; give the folder of the photos."
+        )
+    if len(folders) > 1:
         raise InvalidInputError(
             f"{path}: holds {len(folders)} objects ({', '.join(f.name for f in folders[:5])}"
             f"{' …' if len(folders) > 5 else ''}); give the folder of one of them."
@@ -149,8 +154,9 @@ def _rti(script: Path) -> Source:
     entries = read_lp(script)
     photos = []
     for name, _ in entries:
-        tail = re.split(r"[\\/]", name)[-1]
-        found = [place for place in (script.parent / name, script.parent / tail) if place.is_file()]
+        forward = name.replace("\\", "/")
+        places = (script.parent / word for word in (name, forward, forward.rsplit("/")[-1]))
+        found = [place for place in places if place.is_file()]
         if not found:
             raise InvalidInputError(f"{script}: names {name}, which is not beside it.")
         photos.append(found[0])
@@ -174,14 +180,9 @@ def _plain(folder: Path) -> Source:
         _enough(folder, photos)
         return Source(name, "plain folder", folder, photos, notes=notes)
     everything = _photos_in(folder)
-    raw_stems = {path.stem for path in everything if path.suffix.lower() in RAW_SUFFIXES}
-    doubled = {
-        path
-        for path in everything
-        if path.suffix.lower() not in RAW_SUFFIXES and path.stem in raw_stems
-    }
+    doubled = _beside_raw(everything)
     derived = {path for path in everything if path.stem.lower() in _DERIVED}
-    lino = [path for path in everything if _LINO.match(path.stem)]
+    lino = [path for path in everything if _LINO.fullmatch(path.stem)]
     others = set(everything) - set(lino) - derived
     is_lino = len(lino) >= MIN_PHOTOS and (folder.suffix == ".data" or not others)
     photos = tuple(lino if is_lino else [p for p in everything if p not in doubled | derived])
@@ -192,6 +193,18 @@ def _plain(folder: Path) -> Source:
             name, "SDM-UniPS folder", folder, photos, notes=notes, coding="srgb", left_out=left_out
         )
     return Source(name, "plain folder", folder, photos, notes=notes, left_out=left_out)
+
+
+def _beside_raw(photos: list[Path]) -> set[Path]:
+    """Photos that are there as RAW too, and RAW files that were converted to DNG."""
+    raw_stems = {path.stem for path in photos if path.suffix.lower() in RAW_SUFFIXES}
+    converted = {path.stem for path in photos if path.suffix.lower() == ".dng"}
+    return {
+        path
+        for path in photos
+        if (path.suffix.lower() not in RAW_SUFFIXES and path.stem in raw_stems)
+        or (path.suffix.lower() != ".dng" and path.stem in converted)
+    }
 
 
 def _named(folder: Path, names: tuple[str, ...]) -> tuple[Path, ...]:
@@ -219,6 +232,10 @@ def _photos_in(folder: Path) -> list[Path]:
     )
 
 
+def _is_seen_folder(path: Path) -> bool:
+    return path.is_dir() and not path.name.startswith(".")
+
+
 def _enough(folder: Path, photos: Iterable[Path]) -> None:
     count = len(tuple(photos))
     if count >= MIN_PHOTOS:
@@ -226,6 +243,12 @@ def _enough(folder: Path, photos: Iterable[Path]) -> None:
     if not count:
         for path in sorted(folder.iterdir()):
             refuse_foreign(path)
+        inner = [p.name for p in sorted(folder.iterdir()) if _is_seen_folder(p) and _photos_in(p)]
+        if inner:
+            raise InvalidInputError(
+                f"{folder}: holds no photos itself, but its folders do ({', '.join(inner[:5])}"
+                f"{' …' if len(inner) > 5 else ''}); give one of them."
+            )
     kinds = ", ".join(suffix[1:].upper() for suffix in PHOTO_SUFFIXES if suffix != ".tif")
     raise InvalidInputError(
         f"{folder}: holds {count} photo(s) ({kinds} or camera RAW, besides {MASK_NAME}); at least "

@@ -127,7 +127,7 @@ def save_capture(folder: Path, capture: Capture, progress: Progress | None = Non
         stems = [f"photo_{index:02d}" for index in range(capture.num_photos)]
     names = [stem + suffix for stem in stems]
     for done, (name, photo) in enumerate(zip(names, capture.photos, strict=True), start=1):
-        write_image(folder / name, photo)
+        write_image(folder / name, photo, {"oiio:ColorSpace": "lin_rec709_scene"})
         if progress is not None:
             progress(done, capture.num_photos)
     write_image(folder / MASK_NAME, np.where(capture.mask, np.uint8(255), np.uint8(0))[..., None])
