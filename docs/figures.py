@@ -42,6 +42,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -220,7 +221,7 @@ def figure_lamps() -> None:
             away * np.cos(np.deg2rad(around)), away * np.sin(np.deg2rad(around)), c="tab:orange"
         )
         for radius in (30, 60, 90):
-            row[0].add_patch(plt.Circle((0, 0), radius, fill=False, color="0.8"))
+            row[0].add_patch(Circle((0, 0), radius, fill=False, color="0.8"))
         row[0].plot(0, 0, "k+")
         row[0].set(xlim=(-95, 95), ylim=(-95, 95), aspect="equal")
         row[0].axis("off")
@@ -303,7 +304,7 @@ def figure_report() -> None:
         assert main(["run", str(folder / "bust"), "--out", str(folder / "result")]) == 0
         with sync_playwright() as session:
             browser = session.chromium.launch(executable_path=executable, args=arguments)
-            tab = browser.new_page(viewport={"width": 1100, "height": 1000})
+            tab = browser.new_page(viewport={"width": 1100, "height": 760})
             tab.goto((folder / "result" / "report.html").as_uri())
             tab.wait_for_selector("#surface[data-state=ready]")
             tab.locator("#view").focus()
@@ -313,7 +314,11 @@ def figure_report() -> None:
             tab.evaluate(
                 "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
             )
-            tab.screenshot(path=IMAGES / "report.png")
+            tab.screenshot(
+                path=IMAGES / "report.png",
+                full_page=True,
+                clip={"x": 0, "y": 0, "width": 1100, "height": 1190},
+            )
             browser.close()
 
 

@@ -1,14 +1,20 @@
 import csv
+import errno
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+from fnmatch import fnmatch
 
 import numpy as np
 import pytest
+import trimesh
 
 from anylight.cli.main import main
+from anylight.cli.run import OWNED
+from anylight.export.maps import read_convention
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction
 from anylight.io.capture import save_capture
@@ -166,3 +172,78 @@ def test_interrupting_the_solve_keeps_a_result(capture, tmp_path):
     assert run.returncode == 130
     assert "Traceback" not in rest
     assert json.loads((out / "run.json").read_text())["status"] == "stopped by the user"
+
+
+def test_a_run_leaves_meshes_maps_and_a_report(ran):
+    names = {path.relative_to(ran).as_posix() for path in ran.rglob("*") if path.is_file()}
+    assert {
+        "mesh.glb", "mesh.ply", "mesh.obj", "mesh.mtl", "mesh_texture.png", "depth.exr",
+        "depth.png", "normals.png", "normals.exr", "albedo.png", "albedo.exr", "lighting.json",
+        "lights.lp", "report.html", "preview/mask.png", "preview/relit_left.png",
+    } <= names  # fmt: skip
+    assert all(any(fnmatch(name, p) for p in OWNED.patterns) for name in names)
+    mesh = trimesh.load(ran / "mesh.glb", force="mesh")
+    assert len(mesh.faces) > 500
+    assert "Content-Security-Policy" in (ran / "report.html").read_text()
+
+
+def test_only_the_result_when_asked(capture, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["run", str(capture), "--out", str(out), "--only-result", *FAST]
+    assert main(arguments) == 0
+    assert not (out / "mesh.glb").exists()
+    assert not (out / "report.html").exists()
+    assert (out / "preview" / "normals.png").exists()
+
+
+def test_without_out_the_result_is_named_after_the_capture(capture, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(capture), "--only-result", *FAST]) == 0
+    assert (tmp_path / "bust_result" / "run.json").exists()
+
+
+def test_scale_crop_and_downscale_reach_the_files(capture, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["run", str(capture), "--out", str(out), "--crop", "--downscale", "2",
+                 "--distance", "600", "--normal-format", "directx", *FAST]  # fmt: skip
+    assert main(arguments) == 0
+    result = load_reconstruction(out / "result.npz")
+    whole = load_capture(capture)
+    rows = np.flatnonzero(whole.mask.any(1))
+    assert result.mask.shape[0] <= len(rows) / 2 + 6
+    assert result.unit == "mm"
+    assert np.median(result.depth[result.mask]) == pytest.approx(600)
+    assert b"unit: mm" in (out / "mesh.ply").read_bytes()[:600]
+    assert read_convention(out / "normals.png") == "directx"
+    record = json.loads((out / "run.json").read_text())
+    assert record["unit"] == "mm"
+    assert record["capture"]["cropped_at"] != [0, 0]
+
+
+def test_a_photo_that_moved_far_ends_the_run(tmp_path, capsys):
+    moved, out = tmp_path / "moved", tmp_path / "out"
+    painted = ["--images", "6", "--height", "128", "--albedo", "voronoi"]
+    assert main(["synth", *painted, "--out", str(moved)]) == 0
+    photo = read_image(moved / "photo_03.png")
+    write_image(moved / "photo_03.png", np.roll(photo, (3, 5), (0, 1)))
+    fails(capsys, ["run", str(moved), "--out", str(out), *FAST], "photo_03.png", "moved")
+    assert not out.exists()
+
+
+def test_a_read_only_place_is_named(capture, tmp_path, capsys):
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    place = tmp_path / "locked"
+    place.mkdir(mode=0o555)
+    fails(capsys, ["run", str(capture), "--out", str(place / "out"), *FAST], "cannot be written")
+
+
+def test_a_full_disk_leaves_nothing_behind(capture, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("anylight.cli.run.export_scene", full)
+    out = tmp_path / "out"
+    assert main(["run", str(capture), "--out", str(out), *FAST]) == 2
+    assert "No space left" in capsys.readouterr().err.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from anylight.arrays import DepthMap, Mask
 from anylight.errors import InvalidInputError
@@ -337,10 +337,10 @@ def reduced(photos: Shaped[np.ndarray, "M H W C"], factor: int) -> Shaped[np.nda
     return small
 
 
-def _reduced_mask(mask: Mask, factor: int) -> Mask:
+def _reduced_mask(mask: Mask, factor: int) -> Bool[np.ndarray, "h w"]:
     height, width = (side // factor for side in mask.shape)
     blocks = mask[: height * factor, : width * factor].reshape(height, factor, width, factor)
-    small: Mask = blocks.mean(axis=(1, 3)) > 0.5
+    small: Bool[np.ndarray, "h w"] = blocks.mean(axis=(1, 3)) > 0.5
     if not small.any():
         raise InvalidInputError(f"--downscale {factor}: nothing of the mask is left.")
     return small
@@ -355,14 +355,14 @@ def _known_depth(path: Path, shape: tuple[int, int]) -> tuple[DepthMap, Literal[
     return np.where(depth > 0, depth, np.nan), None if unit is None and scale_is_free else "mm"
 
 
-def _reduced_depth(depth: DepthMap, factor: int) -> DepthMap:
+def _reduced_depth(depth: DepthMap, factor: int) -> Float[np.ndarray, "h w"]:
     """Median of the known pixels of every block; a mean would invent surfaces between two."""
     height, width = (side // factor for side in depth.shape)
     blocks = depth[: height * factor, : width * factor].reshape(height, factor, width, factor)
     values = blocks.transpose(0, 2, 1, 3).reshape(height, width, -1)
     values = np.sort(np.where(values > 0, values, np.nan), axis=2)
     middle = np.maximum(np.isfinite(values).sum(axis=2) - 1, 0) // 2
-    found: DepthMap = np.take_along_axis(values, middle[..., None], 2)[..., 0]
+    found: Float[np.ndarray, "h w"] = np.take_along_axis(values, middle[..., None], 2)[..., 0]
     return found
 
 

@@ -16,6 +16,8 @@ _SEARCH = 0.06
 """Shifts of up to this share of the longer side are found."""
 _SURE = 8.0
 """Height of the correlation's peak over its standard deviation from where a shift is believed."""
+_PEAK = 3.5
+"""Radius of the peak, in working pixels."""
 _ROUNDS = 3
 
 
@@ -96,13 +98,18 @@ def _offset(
 ) -> tuple[Float[np.ndarray, "2"], float]:
     """Peak of the correlation, refined by a parabola."""
     cross = spectrum * reference.conj()
-    phase = cross / np.maximum(np.abs(cross), 1e-3 * np.abs(cross).mean())
+    phase = cross / np.maximum(np.abs(cross), 1e-3 * np.abs(cross).mean() + 1e-30)
     correlation = fft.irfft2(phase * np.sqrt(np.abs(cross)), shape, workers=2)
     reach = max(3, int(_SEARCH * max(shape)))
     reach = max(min(reach, min(shape) // 2 - 2), 0)
     window = np.roll(correlation, (reach, reach), (0, 1))[: 2 * reach + 1, : 2 * reach + 1]
     row, column = np.unravel_index(np.argmax(window), window.shape)
-    sureness = float((window[row, column] - window.mean()) / (window.std() + 1e-12))
+    down_by, right_by = np.ogrid[-row : len(window) - row, -column : len(window) - column]
+    near = down_by**2 + right_by**2 < _PEAK**2
+    rest = window[~near]
+    if not rest.size:
+        return np.zeros(2), 0.0
+    sureness = float((window[row, column] - rest.mean()) / (rest.std() + 1e-12))
     right = column - reach + _parabola(window[row], int(column))
     down = row - reach + _parabola(window[:, column], int(row))
     return np.array([right, down]), sureness

@@ -9,7 +9,7 @@ at full resolution.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
@@ -31,6 +31,8 @@ _DISTINCT, _DIFFERENT = 5.0, 1.8
 """Contrast that surroundings have at the least: anywhere, and if they enclose the object."""
 _ENCLOSED = 0.05
 """Share of the rim that an enclosed object may touch."""
+_LEAST_SIDE = 8
+"""Photos that are narrower have no surroundings."""
 _PIECE = 0.15
 """Pieces of at least this share of the largest are kept."""
 
@@ -56,13 +58,21 @@ def find_silhouette(
         progress: told about the finished share.
     """
     shape = photos.shape[1:3]
+    whole = Silhouette(np.ones(shape, bool), 0.0, True)
+    if min(shape) < _LEAST_SIDE:
+        return whole
     step = max(1, min(max(shape) // _WORKING_SIDE, *shape))
     mean, spread = _statistics(photos, step, lambda share: progress and progress(0.8 * share))
     features = _features(mean, spread)
+    if np.ptp(features[..., :2]) < 1e-6:
+        return whole
     inside = _first_guess(features)
     neighbours = _neighbourhood(features)
     share = np.zeros(inside.shape)
+    enough = 2 * features.shape[2] * _GAUSSIANS
     for _ in range(_ROUNDS):
+        if min(inside.sum(), (~inside).sum()) < enough:
+            break
         share = _believed(_evidence(features, inside), neighbours)
         found = share > 0.5
         if not 0.002 < found.mean() < 0.995:
@@ -70,21 +80,23 @@ def find_silhouette(
         inside = found
     coarse = _tidy(share > 0.5)
     contrast = _contrast(features, coarse)
-    if _fills_frame(coarse, contrast):
-        return Silhouette(np.ones(shape, bool), contrast, True)
+    if _fills_frame(coarse, contrast, _contrast(features[..., :2], coarse)):
+        return replace(whole, contrast=contrast)
     mask = _sharpened(photos, np.where(_near(coarse), share, coarse), step) if step > 1 else coarse
     if progress is not None:
         progress(1.0)
-    return Silhouette(_tidy(mask), contrast, False)
+    mask = _tidy(mask)
+    return Silhouette(mask, contrast, False) if mask.any() else replace(whole, contrast=contrast)
 
 
-def _fills_frame(mask: Mask, contrast: float) -> bool:
+def _fills_frame(mask: Mask, contrast: float, in_light: float) -> bool:
     """Whether what was told apart are parts of the object rather than its surroundings.
 
-    Surroundings are much darker and steadier than the object, or at least all around it.
+    Surroundings are much darker and steadier than the object (paint differs in colour alone), or
+    at least all around it.
     """
     on_rim = mask[_rim(mask.shape)].mean()
-    is_distinct = contrast > _DISTINCT or (contrast > _DIFFERENT and on_rim < _ENCLOSED)
+    is_distinct = in_light > _DISTINCT or (contrast > _DIFFERENT and on_rim < _ENCLOSED)
     return not (is_distinct and 0.005 < mask.mean() < 0.97 and on_rim < 0.9)
 
 

@@ -19,6 +19,7 @@ _RELATIVE_SPREAD = 0.1
 _STRAY = 0.25
 """Difference at which a measurement counts half, in standard deviations of the relief."""
 _SAMPLE = 2048
+_ROUNDS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +40,11 @@ def difference(level: Level, height: Float[np.ndarray, " P"]) -> Difference:
     raw = np.where(given > 0, height - known, 0.0)
     stray = (_STRAY * relief(level)) ** 2
     mean = _median(raw, given)
-    for _ in range(3):
+    for _ in range(_ROUNDS):
         weight = given / (1 + (raw - mean) ** 2 / stray)
-        mean = float(weight @ raw / weight.sum())
+        before, mean = mean, float(weight @ raw / weight.sum())
+        if abs(mean - before) < 1e-9 * np.sqrt(stray):
+            break
     return Difference(np.where(given > 0, raw - mean, 0.0), weight, mean)
 
 

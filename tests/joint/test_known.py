@@ -1,0 +1,121 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Orthographic
+from anylight.joint.known import KnownTerm, cost, difference
+from anylight.joint.level import halve
+from anylight.joint.modes import smooth_modes
+from anylight.metrics import evaluate
+from anylight.pipeline import RunOptions, reconstruct
+from anylight.synth.options import SynthOptions
+from anylight.synth.render import render
+from tests.joint.scenes import blob_level
+
+
+@pytest.fixture
+def level(rng):
+    plain = blob_level(rng)
+    weight = (rng.random(plain.size) < 0.8) * 1.0
+    return replace(plain, known=rng.standard_normal(plain.size), known_weight=weight)
+
+
+def random_surface(level, rng):
+    return level.centred(rng.standard_normal(level.grid.shape) * level.grid.inside)
+
+
+def test_spreading_pixels_is_the_adjoint_of_averaging_corners(level, rng):
+    surface, values = random_surface(level, rng), rng.standard_normal(level.size)
+    assert (level.from_pixels(values) * surface).sum() == pytest.approx(
+        values @ level.at_pixels(surface)
+    )
+
+
+def test_the_gradient_is_the_derivative_of_the_cost(level, rng):
+    surface, step = random_surface(level, rng), random_surface(level, rng)
+    numeric = (cost(level, surface + 1e-5 * step) - cost(level, surface - 1e-5 * step)) / 2e-5
+    exact = 2 * (KnownTerm(level, surface, 1.0).gradient * step).sum()
+    assert exact == pytest.approx(numeric, rel=1e-3)
+
+
+def test_a_constant_costs_nothing(level, rng):
+    surface = random_surface(level, rng)
+    raised = surface + 3.0 * level.grid.inside
+    assert cost(level, raised) == pytest.approx(cost(level, surface))
+    assert np.allclose(KnownTerm(level, surface, 1.0).multiply(1.0 * level.grid.inside), 0)
+
+
+def test_the_curvature_is_symmetric_positive_and_below_its_diagonal(level, rng):
+    term = KnownTerm(level, random_surface(level, rng), 1.0)
+    a, b = random_surface(level, rng), random_surface(level, rng)
+    assert (a * term.multiply(b)).sum() == pytest.approx((b * term.multiply(a)).sum())
+    assert 0 <= (a * term.multiply(a)).sum() <= (a * term.diagonal() * a).sum()
+
+
+def test_the_stiffness_is_the_curvature_along_modes(level, rng):
+    surface = random_surface(level, rng)
+    term, modes = KnownTerm(level, surface, 1.0), smooth_modes(level, surface)
+    amounts = rng.standard_normal(len(modes))
+    along = np.zeros(level.grid.shape)
+    modes.add(amounts, along)
+    exact = (along * term.multiply(along)).sum()
+    assert amounts @ term.stiffness(modes) @ amounts == pytest.approx(exact, rel=1e-6)
+
+
+def test_strays_hardly_move_the_mean(level):
+    height = np.array(level.known) + 5.0
+    height[:20] += 100.0
+    assert difference(level, height).mean == pytest.approx(5.0, abs=0.05)
+
+
+def test_halving_keeps_a_constant_depth(level):
+    coarse = halve(replace(level, known=np.full(level.size, 2.5)))
+    known = coarse.known_weight > 0
+    assert np.allclose(coarse.known[known], 2.5)
+    assert coarse.known_weight.sum() * 4 == pytest.approx(level.known_weight.sum())
+
+
+@pytest.fixture(scope="module")
+def pit():
+    return render(SynthOptions(shape="pit", albedo="bars", images=8, height=80))
+
+
+def rough_depth(scene, rng):
+    """Blurred, noisy, with holes and strays, in mm."""
+    mask, depth = scene.truth.mask, 800 * np.where(scene.truth.mask, scene.truth.depth, 0)
+    share = ndimage.gaussian_filter(mask.astype(float), 2)
+    blurred = ndimage.gaussian_filter(depth, 2) / np.maximum(share, 1e-6)
+    noisy = blurred * (1 + 0.002 * rng.standard_normal(mask.shape))
+    noisy[rng.random(mask.shape) < 0.02] *= 1.5
+    noisy[rng.random(mask.shape) < 0.3] = np.nan
+    return np.where(mask, noisy, np.nan)
+
+
+def test_a_rough_depth_decides_hill_or_hollow_and_the_scale(pit, rng):
+    plain = evaluate(reconstruct(pit.capture).reconstruction, pit.truth)
+    helped = replace(pit.capture, depth=rough_depth(pit, rng), unit="mm")
+    found = reconstruct(helped).reconstruction
+    assert evaluate(found, pit.truth).mae_deg < min(3.0, 0.5 * plain.mae_deg)
+    mask = pit.truth.mask
+    assert found.unit == "mm"
+    error = found.depth[mask] / (800 * pit.truth.depth[mask]) - 1
+    assert abs(np.median(error)) < 0.002
+    assert np.quantile(np.abs(error), 0.95) < 0.01
+
+
+def test_the_published_method_takes_it_as_a_start(pit, rng):
+    helped = replace(pit.capture, depth=rough_depth(pit, rng), unit="mm")
+    found = reconstruct(helped, RunOptions(preset="paper"))
+    assert any("its start only" in warning for warning in found.warnings)
+
+
+def test_parallel_rays_and_scraps_are_refused(pit, rng):
+    depth = rough_depth(pit, rng)
+    with pytest.raises(InvalidInputError, match="perspective"):
+        replace(pit.capture, depth=depth, camera=Orthographic((0.0, 0.0)))
+    depth[4:] = np.nan
+    with pytest.raises(InvalidInputError, match="too little"):
+        replace(pit.capture, depth=depth)
