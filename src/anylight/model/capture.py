@@ -35,6 +35,9 @@ class Capture:
     """Depth along the optical axis that is known already, NaN where it is not."""
     unit: Literal["mm"] | None = None
     """Unit of that depth."""
+    lights: Float[np.ndarray, "M 3"] | None = None
+    """Direction to the one lamp of every photo times its strength, camera frame, if somebody
+    measured it; only calibrated methods look at it."""
 
     def __post_init__(self) -> None:
         if self.photos.dtype not in (np.uint8, np.uint16, np.float32):

@@ -1,0 +1,1 @@
+"""Published competitors, written from their descriptions, to compare with."""
