@@ -74,6 +74,16 @@ def mask_picture(photos: Photos, mask: Mask) -> Picture:
     return np.where(mask[..., None], seen, tinted)
 
 
+def error_picture(
+    normals: NormalMap, truth: NormalMap, mask: Mask, white_deg: float = 20.0
+) -> Picture:
+    """Angle between two normal maps: black is none, white is `white_deg` or more."""
+    cross = np.linalg.norm(np.cross(normals, truth), axis=-1)
+    angle = np.degrees(np.arctan2(cross, (normals * truth).sum(-1)))
+    share = np.where(np.isfinite(angle), angle / white_deg, 1.0)
+    return _on_background(np.repeat(np.clip(share, 0, 1)[..., None], 3, axis=2), mask)
+
+
 def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
     """What a scene knows, each as a picture: shaded, depth, normals, albedo, confidence."""
     pictures = {}

@@ -94,7 +94,7 @@ def test_silent_8_bit_files_are_judged_by_their_values(tmp_path, is_coded, suffi
 
 @pytest.mark.parametrize(
     ("shape", "albedo"),
-    [("sphere", "white"), ("medallion", "voronoi"), ("coral", "natural"), ("bust", "pattern")],
+    [("sphere", "white"), ("coral", "natural"), ("vase", "pattern")],
 )
 def test_the_judgement_does_not_depend_on_the_scene(shape, albedo):
     capture = rendering(shape, albedo).capture
@@ -124,9 +124,11 @@ def test_a_saved_capture_is_linear(tmp_path, dtype):
     if dtype != np.float32:
         photos = np.round(photos * np.iinfo(dtype).max).astype(dtype)
     save_capture(tmp_path, type(capture)(photos, capture.mask, capture.camera))
-    intake = load(tmp_path)
-    assert intake.coding.coding == "linear"
-    assert np.array_equal(intake.capture.photos, photos)
+    for _ in range(2):
+        intake = load(tmp_path)
+        assert intake.coding.coding == "linear"
+        assert np.array_equal(intake.capture.photos, photos)
+        (tmp_path / "capture.toml").unlink(missing_ok=True)  # the files say it themselves
 
 
 def test_float_files_are_linear_whatever_one_says(tmp_path, rng):

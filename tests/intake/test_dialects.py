@@ -1,5 +1,6 @@
 import io
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,6 +59,20 @@ def test_diligent(diligent):
     assert np.allclose(intake.source.directions[2], [0, -0.6, -0.8])  # y down, z away
     assert intake.source.intensities[1, 0] == 4
     assert intake.coding.coding == "linear"
+
+
+def test_notes_choose_among_the_listed_photos(diligent):
+    folder, photos = diligent
+    (folder / "filenames.txt").write_text("003.png\n000.png\n001.png\n002.png\n")
+    lights = np.array([[0, 0, 1], [0.6, 0, 0.8], [0, 0.6, 0.8], [0, 0.8, 0.6]])
+    np.savetxt(folder / "light_directions.txt", lights)
+    (folder / "light_intensities.txt").unlink()
+    (folder / "capture.toml").write_text('files = ["002.png", "003.png", "001.png"]')
+    intake = load(folder)
+    assert np.array_equal(intake.capture.photos, photos[[2, 3, 1]])
+    assert np.allclose(intake.source.directions, lights[[3, 0, 2]] * [1, -1, -1])
+    (folder / "capture.toml").write_text('files = ["002.png", "Normal_gt.png", "001.png"]')
+    refused(folder, "capture.toml", "Normal_gt.png", "does not list")
 
 
 def test_8_bit_files_of_diligent_are_linear_too(tmp_path, rng):
@@ -338,6 +353,11 @@ def test_raw_wins_over_the_jpeg_beside_it(tmp_path, rng):
     source = find_source(tmp_path)
     assert [path.name for path in source.photos] == ["IMG_0.DNG", "IMG_1.DNG", "IMG_2.DNG"]
     assert len(source.left_out) == 6
+
+
+def test_here_has_a_name(diligent, monkeypatch):
+    monkeypatch.chdir(diligent[0])
+    assert load(Path(".")).source.name == "ballPNG"
 
 
 def test_hidden_files_and_results_are_no_photos(tmp_path, rng):

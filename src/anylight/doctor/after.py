@@ -12,6 +12,8 @@ from anylight.pipeline import Result
 from .before import Examination
 
 _SAMPLES = 20_000
+_EXPLICABLE = 0.9
+"""Share of the pixels by which photos are judged."""
 _ODD = 4.0
 """A photo is odd if its misfit exceeds the median by so many robust standard deviations …"""
 _ODD_AT_LEAST, _ODD_RATIO = 0.03, 1.6
@@ -44,7 +46,10 @@ def diagnose(
 
 
 def photo_misfits(scene: Reconstruction, capture: Capture) -> Float[np.ndarray, " M"]:
-    """Root mean square of what albedo and light leave unexplained, relative to each photo."""
+    """Root mean square of what albedo and light leave unexplained, relative to each photo.
+
+    Pixels that most photos leave unexplained are left out: there the shape is at fault.
+    """
     rows, columns = np.nonzero(scene.mask)
     step = max(1, len(rows) // _SAMPLES)
     rows, columns = rows[::step], columns[::step]
@@ -56,9 +61,11 @@ def photo_misfits(scene: Reconstruction, capture: Capture) -> Float[np.ndarray, 
     shown = intensity(scene.albedo[rows, columns].T, scene.lighting, scene.normals[rows, columns])
     saturated = (seen >= 1.0) & (capture.photos.dtype.kind == "u")
     left = np.where(saturated, 0.0, seen - np.moveaxis(shown, 1, 2))
-    power = (seen**2).mean(axis=(1, 2))
+    power, left = (seen**2).mean(axis=2), (left**2).mean(axis=2)
+    usual = np.median(left / np.maximum(power.mean(axis=1, keepdims=True), 1e-30), axis=0)
+    kept = usual <= np.quantile(usual, _EXPLICABLE)
     misfits: Float[np.ndarray, " M"] = np.sqrt(
-        (left**2).mean(axis=(1, 2)) / np.maximum(power, 1e-30)
+        left[:, kept].mean(axis=1) / np.maximum(power[:, kept].mean(axis=1), 1e-30)
     )
     return misfits
 

@@ -155,6 +155,8 @@ def _lights(samples: Shaped[np.ndarray, "M n C"]) -> tuple[Float[np.ndarray, " M
     """How many independent lights: singular values with paint and strength divided out."""
     values = samples.mean(axis=2, dtype=float)
     lit = values.mean(axis=0) > 0.02 * values.mean()
+    if not lit.any():
+        return np.zeros(len(values)), 0
     values = values[:, lit]
     values = values / np.maximum(np.linalg.norm(values, axis=0), 1e-12)
     values = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-12)

@@ -125,7 +125,8 @@ def load(
             "the mask covers every pixel: fine for a flat relief that fills the photos, otherwise "
             "paint the surroundings black."
         )
-    capture = Capture(photos, mask, found, names, _exposures(facts), depth, unit)
+    lights = _lights(source)
+    capture = Capture(photos, mask, found, names, _exposures(facts), depth, unit, lights)
     corner = (0, 0)
     if options.crop:
         capture, corner = cropped(capture)
@@ -265,6 +266,15 @@ def _exposures(facts: tuple[Metadata, ...]) -> tuple[float, ...]:
     if not values or any(value is None for value in values):
         return ()
     return tuple(value / values[0] for value in values if value and values[0])
+
+
+def _lights(source: Source) -> Float[np.ndarray, "M 3"] | None:
+    """Measured lights: direction times mean strength over the channels."""
+    if source.directions is None:
+        return None
+    size = np.linalg.norm(source.directions, axis=1, keepdims=True)
+    unit = source.directions / np.maximum(size, 1e-12)
+    return unit if source.intensities is None else unit * source.intensities.mean(1, keepdims=True)
 
 
 def _given_mask(source: Source, shape: tuple[int, int], options: IntakeOptions) -> Mask | None:

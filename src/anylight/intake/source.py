@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -71,10 +71,10 @@ def find_source(path: Path) -> Source:
         return find_source(_only(path, [folder.name for folder in inner]))
     for listing in ("filenames.txt", "names.txt"):
         if (path / listing).is_file():
-            return _listed(path, path / listing)
+            return _chosen(_listed(path, path / listing))
     scripts = [file for file in path.iterdir() if file.suffix.lower() == ".lp" and file.is_file()]
     if len(scripts) == 1:
-        return _rti(scripts[0])
+        return _chosen(_rti(scripts[0]))
     return _plain(path)
 
 
@@ -86,7 +86,7 @@ def _file(path: Path) -> Source:
     if suffix == ".npz":
         return Source(name, "NPZ archive", path.parent, arrays=read_npz(path), coding="linear")
     if suffix == ".lp":
-        return _rti(path)
+        return _chosen(_rti(path))
     refuse_foreign(path)
     raise InvalidInputError(
         f"{path}: is a single file; give the folder of the photos (or a .mat, .npz or .lp file)."
@@ -126,7 +126,7 @@ def _listed(folder: Path, listing: Path) -> Source:
     _enough(folder, photos)
     directions = _table(folder / "light_directions.txt", len(photos))
     return Source(
-        name=folder.name,
+        name=folder.resolve().name,
         dialect="DiLiGenT folder" if listing.name == "filenames.txt" else "SDPS folder",
         folder=folder,
         photos=photos,
@@ -163,12 +163,34 @@ def _rti(script: Path) -> Source:
     _enough(script.parent, photos)
     directions = np.array([direction for _, direction in entries])
     return Source(
-        name=script.parent.name,
+        name=script.parent.resolve().name,
         dialect=f"RTI folder ({script.name})",
         folder=script.parent,
         photos=tuple(photos),
         notes=read_notes(script.parent / NOTES_NAME),
         directions=directions * [1.0, -1.0, -1.0],
+    )
+
+
+def _chosen(source: Source) -> Source:
+    """Of the photos that a dialect lists, those that capture.toml names, in its order."""
+    if not source.notes.files:
+        return source
+    wanted = _named(source.folder, source.notes.files)
+    places = {path.name: place for place, path in enumerate(source.photos)}
+    for path in wanted:
+        if path.name not in places:
+            raise InvalidInputError(
+                f"{source.folder / NOTES_NAME}: names {path.name}, which the {source.dialect} does "
+                "not list."
+            )
+    _enough(source.folder, wanted)
+    chosen = [places[path.name] for path in wanted]
+    return replace(
+        source,
+        photos=tuple(source.photos[place] for place in chosen),
+        directions=None if source.directions is None else source.directions[chosen],
+        intensities=None if source.intensities is None else source.intensities[chosen],
     )
 
 

@@ -85,7 +85,7 @@ def _orthographic(scene: Reconstruction, options: ScaleOptions, downscale: int) 
             "--distance says nothing about parallel rays; give --scale-points instead."
         )
     x1, y1, x2, y2, size = options.points()
-    return replace(scene, pixel_mm=size / (np.hypot(x2 - x1, y2 - y1) / downscale))
+    return replace(scene, pixel_mm=float(size / (np.hypot(x2 - x1, y2 - y1) / downscale)))
 
 
 def _point(

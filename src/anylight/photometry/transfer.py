@@ -16,15 +16,14 @@ def linear_to_srgb(linear: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
 
 
 def linear_from_srgb(photo: Shaped[np.ndarray, "*n"]) -> Shaped[np.ndarray, "*n"]:
-    """Undo the curve by a table: 8 bit become linear 16 bit, 16 bit become float32.
+    """Undo the curve by a table; 8 and 16 bit become linear 16 bit.
 
-    Linear 16 bit separate all 256 coded levels; coded 16 bit need a float in the dark end.
-    Float photos are linear by nature and pass unchanged.
+    Linear 16 bit separate all 256 coded levels of 8 bit; of 16 coded bits the darkest levels merge,
+    far below any camera's noise. Integers keep saying which samples are saturated. Float photos are
+    linear by nature and pass unchanged.
     """
     if photo.dtype == np.float32:
         return photo
     top = np.iinfo(photo.dtype).max
     table = srgb_to_linear(np.arange(top + 1) / top)
-    if photo.dtype == np.uint8:
-        return np.round(table * 65535).astype(np.uint16)[photo]
-    return table.astype(np.float32)[photo]
+    return np.round(table * 65535).astype(np.uint16)[photo]

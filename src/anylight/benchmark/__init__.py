@@ -1,0 +1,1 @@
+"""The comparison: methods × data sets, resumable, on one machine or a cluster."""

@@ -1,0 +1,250 @@
+"""One cell of the comparison: a method on a data set, as plain values in and out.
+
+A cell is a pure function of its description, so that it gives the same numbers wherever it runs.
+"""
+
+import hashlib
+import os
+import resource
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import msgspec
+import numpy as np
+
+import anylight
+from anylight.errors import InvalidInputError
+from anylight.intake.load import load_capture
+from anylight.io.archive import TRUTH_NAMES, load_reconstruction, save_reconstruction
+from anylight.io.capture import save_capture
+from anylight.io.images import write_image
+from anylight.metrics import evaluate
+from anylight.model.capture import Capture
+from anylight.model.reconstruction import Reconstruction
+from anylight.photometry.environment import panorama
+from anylight.pictures import (
+    Picture,
+    albedo_picture,
+    error_picture,
+    normal_picture,
+    radiance_picture,
+    shrink,
+)
+from anylight.pipeline import RunOptions, reconstruct
+from anylight.synth.options import SynthOptions
+from anylight.synth.render import render
+
+from .mixing import mix, true_normals
+
+_PICTURE = 300
+_ERROR_DEG = 40.0
+"""Angle that the error maps show as white."""
+_CACHE = "ANYLIGHT_BENCH_CACHE"
+"""Environment variable that names the folder for rendered scenes."""
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """A data set: rendered, or photos on disk."""
+
+    name: str
+    synth: SynthOptions | None = None
+    folder: str | None = None
+    """Folder of photos, with gt.npz or truth.npz beside them if the answer is known."""
+    mixed: int = 0
+    """Mix one-light photos into so many under general light (see `mixing`)."""
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """A method on a data set."""
+
+    method: str
+    """Name in the catalogue, or of a study."""
+    scene: Scene
+    options: RunOptions
+    wants_truth: bool = False
+    """Start from the hemisphere around the true points."""
+    study: str = "main"
+    value: float | None = None
+    """What a study varies."""
+
+    @property
+    def key(self) -> str:
+        """File name of the cell: readable, and different for whatever differs."""
+        digest = hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:10]
+        return f"{self.study}-{self.scene.name}-{self.method}-{digest}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell gives: numbers, and pictures as PNG files."""
+
+    record: dict[str, Any]
+    pictures: dict[str, bytes]
+
+
+def run_cell(cell: Cell, sharing: int = 1) -> Outcome:
+    """Run a cell; a method that cannot run says so in the record.
+
+    Args:
+        cell: what to run.
+        sharing: number of processes that share the machine.
+    """
+    capture, truth = scene_of(cell.scene)
+    options = cell.options
+    if sharing > 1:
+        share = max(1, (os.cpu_count() or 1) // sharing)
+        options = msgspec.structs.replace(options, threads=share)
+    if options.use is not None and options.use > capture.num_photos:
+        options = msgspec.structs.replace(options, use=None)
+    record: dict[str, Any] = {
+        "key": cell.key,
+        "method": cell.method,
+        "scene": cell.scene.name,
+        "study": cell.study,
+        "value": cell.value,
+        "options": msgspec.to_builtins(options),
+        "rendering": _described(cell.scene.synth),
+        "pixels": int(capture.mask.sum()),
+        "photos": options.use or capture.num_photos,
+        "versions": {"anylight": anylight.__version__, "numpy": np.__version__},
+    }
+    begin = perf_counter()
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            if cell.wants_truth:
+                options = _from_hemisphere(options, truth, Path(place) / "truth.npz")
+            result = reconstruct(capture, options)
+    except (InvalidInputError, np.linalg.LinAlgError) as error:
+        return Outcome({**record, "status": "cannot", "message": str(error)}, {})
+    record |= {
+        "status": "done",
+        "seconds": round(perf_counter() - begin, 2),
+        "peak_memory_mb": round(_peak_megabytes(), 1),
+        "warnings": list(result.warnings),
+        "diagnostics": result.findings.get("diagnostics", {}),
+        "metrics": None if truth is None else _metrics(result.reconstruction, truth),
+        "ran_on": {"host": socket.gethostname(), "pid": os.getpid()},
+    }
+    return Outcome(record, _pictures(result.reconstruction, capture, truth))
+
+
+def _described(synth: SynthOptions | None) -> dict[str, Any] | None:
+    """How a scene was rendered, without the folders of one machine."""
+    if synth is None:
+        return None
+    names = {name: Path(getattr(synth, name)).name for name in ("shape", "lights")}
+    return {**msgspec.to_builtins(synth), **names}
+
+
+def _metrics(scene: Reconstruction, truth: Reconstruction) -> dict[str, Any]:
+    return dict(msgspec.structs.asdict(evaluate(scene, truth)))
+
+
+def _from_hemisphere(options: RunOptions, truth: Reconstruction | None, path: Path) -> RunOptions:
+    if truth is None or truth.depth is None:
+        raise InvalidInputError("the hemisphere start needs the true depth.")
+    save_reconstruction(path, truth)
+    return msgspec.structs.replace(options, init=f"hemisphere:{path}")
+
+
+def _peak_megabytes() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
+
+
+@lru_cache(maxsize=1)
+def scene_of(scene: Scene) -> tuple[Capture, Reconstruction | None]:
+    """Read or render a data set; renderings are kept in a cache folder for the next cell."""
+    if scene.synth is not None:
+        return _rendered(scene.synth)
+    assert scene.folder is not None
+    folder = Path(scene.folder)
+    capture = load_capture(folder)
+    truths = [folder / name for name in TRUTH_NAMES if (folder / name).is_file()]
+    truth = load_reconstruction(truths[0]) if truths else None
+    if truth is None:
+        truth = true_normals(folder)
+    if scene.mixed:
+        capture = mix(capture, scene.mixed)
+    return capture, truth
+
+
+def _rendered(options: SynthOptions) -> tuple[Capture, Reconstruction]:
+    digest = hashlib.sha256(msgspec.json.encode(options) + _stamp(options)).hexdigest()[:24]
+    default = Path(tempfile.gettempdir()) / f"anylight-bench-{os.getuid()}"
+    folder = Path(os.environ.get(_CACHE, default)) / digest
+    if not (folder / "truth.npz").is_file():
+        made = render(options)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(dir=folder.parent))
+        save_capture(stage, made.capture)
+        save_reconstruction(stage / "truth.npz", made.truth)
+        try:
+            stage.rename(folder)
+        except OSError:  # somebody else was faster
+            shutil.rmtree(stage)
+    return load_capture(folder), load_reconstruction(folder / "truth.npz")
+
+
+def _stamp(options: SynthOptions) -> bytes:
+    """Size and time of the mesh: another file under the same name is another scene."""
+    mesh = Path(options.shape)
+    if not mesh.is_file():
+        return b""
+    facts = mesh.stat()
+    return f"{facts.st_size} {facts.st_mtime_ns}".encode()
+
+
+def _pictures(
+    scene: Reconstruction, capture: Capture, truth: Reconstruction | None
+) -> dict[str, bytes]:
+    """What a page shows of a cell."""
+    window = _window(scene.mask)
+    white = float(np.quantile(capture.photos[0][capture.mask], 0.995)) or 1.0
+    made: dict[str, Callable[[], Picture]] = {
+        "input": lambda: radiance_picture(capture.photos[0].astype(np.float32), white)
+    }
+    if scene.normals is not None:
+        normals = scene.normals
+        made["normals"] = lambda: normal_picture(np.nan_to_num(normals), scene.mask)
+    if scene.albedo is not None:
+        albedo = scene.albedo
+        made["albedo"] = lambda: albedo_picture(albedo, scene.mask)
+    if truth is not None and truth.normals is not None:
+        exact = truth.normals
+        made["truth"] = lambda: normal_picture(np.nan_to_num(exact), truth.mask)
+        if scene.normals is not None:
+            made["error"] = lambda: error_picture(normals, exact, truth.mask, _ERROR_DEG)
+    if truth is not None and truth.albedo is not None:
+        paint = truth.albedo
+        made["true_albedo"] = lambda: albedo_picture(paint, truth.mask)
+    pictures = {name: _png(shrink(make()[window], _PICTURE)) for name, make in made.items()}
+    for name, known in (
+        ("light", scene.lighting),
+        ("true_light", None if truth is None else truth.lighting),
+    ):
+        if known is not None and known.shape[1] in (1, 3):
+            light = np.maximum(panorama(known[:1], 32)[0], 0)
+            top = max(float(np.quantile(light, 0.98)), 1e-12)
+            pictures[name] = _png(radiance_picture(light, top))
+    return pictures
+
+
+def _window(mask: np.ndarray) -> tuple[slice, slice]:
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+
+
+def _png(picture: np.ndarray) -> bytes:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "picture.png"
+        write_image(path, np.ascontiguousarray(picture))
+        return path.read_bytes()

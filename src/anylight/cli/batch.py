@@ -1,0 +1,88 @@
+"""`anylight batch`: many captures at once."""
+
+import contextlib
+import io
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import rich.console
+import tyro
+
+from anylight.errors import InvalidInputError
+
+from .bench import run_tasks
+from .progress import say, shown_progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Reconstruct many captures, each as `anylight run` does.
+
+    Finished ones are left alone, so an interrupted batch goes on where it stopped. One capture that
+    fails does not stop the others; the exit code is then 2.
+    Try: anylight batch photos/* --out results --jobs 2
+    """
+
+    captures: tyro.conf.Positional[tuple[Path, ...]]
+    """Folders (or .mat, .npz, .lp files) of captures."""
+    out: Path
+    """Folder that gets one result folder per capture."""
+    extra: str = ""
+    """Further options of `anylight run` for all of them, in one text."""
+    jobs: int = 1
+    """Local processes."""
+    memory_mb: int | None = None
+    """Memory that a local process may use."""
+    cluster: str | None = None
+    """Address of a Dask scheduler; its workers must see the same folders (extra 'cluster')."""
+
+    def run(self, console: rich.console.Console) -> None:
+        """Run what is missing and say how it went."""
+        names = [capture.resolve().stem for capture in self.captures]
+        twins = {name for name in names if names.count(name) > 1}
+        if twins:
+            raise InvalidInputError(
+                f"two captures are called {sorted(twins)[0]}; their results would overwrite each "
+                "other: rename one."
+            )
+        tasks = {
+            name: (str(capture.resolve()), str((self.out / name).resolve()), self.extra)
+            for name, capture in zip(names, self.captures, strict=True)
+            if not (self.out / name / "run.json").exists()
+        }
+        say(console, f"{len(names)} captures, {len(tasks)} to run: {self.out}")
+        failed = []
+        with shown_progress(console) as report:
+            ended = run_tasks(reconstruct_one, tasks, self.jobs, self.memory_mb, self.cluster)
+            for count, done in enumerate(ended, start=1):
+                words = done.error or str(done.value)
+                if words != "done":
+                    failed.append(done.key)
+                tries = f" (started {len(done.starts)} times)" if len(done.starts) > 1 else ""
+                say(console, f"{count}/{len(tasks)} {done.key}: {words}{tries}")
+                report("captures", count / len(tasks))
+        if failed:
+            raise InvalidInputError(f"{len(failed)} of {len(tasks)} failed: {', '.join(failed)}.")
+
+
+def reconstruct_one(task: tuple[str, str, str], sharing: int = 1) -> str:
+    """Run one capture; says "done" or what is wrong.
+
+    Args:
+        task: capture, result folder, further options.
+        sharing: number of processes that share the machine.
+    """
+    from .main import main  # noqa: PLC0415
+
+    capture, out, extra = task
+    share = max(1, (os.cpu_count() or 1) // sharing)
+    limit = ["--threads", str(share)] if sharing > 1 and "--threads" not in extra else []
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        code = main(["run", capture, "--out", out, *limit, *shlex.split(extra)])
+    if code == 0:
+        return "done"
+    lines = said.getvalue().strip().splitlines()
+    return lines[-1] if lines else f"exit code {code}"

@@ -1,0 +1,156 @@
+"""`anylight bench`: compare methods on data sets."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import rich.console
+
+from anylight.benchmark.catalogue import ALBEDOS, MAIN, SHAPES, SUPPLEMENT
+from anylight.benchmark.cell import Cell, run_cell
+from anylight.benchmark.engine import Done, run_here, run_locally, run_on_cluster
+from anylight.benchmark.figures import Axis, study_figure
+from anylight.benchmark.page import benchmark_page
+from anylight.benchmark.plan import Plan, has_truth
+from anylight.benchmark.store import Record, Store
+from anylight.benchmark.tables import as_csv, detailed_table, summary_table
+from anylight.errors import InvalidInputError
+
+from .progress import say, shown_progress
+
+_DEGREES = Axis("mean angular error (degrees)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """Compare methods on 4 shapes × 9 albedos, and on photographs.
+
+    Resumable: cells that are there already are not run again. Writes one JSON file per cell,
+    tables (Markdown, CSV), curves of the studies (SVG, CSV) and index.html.
+    Try: anylight bench --out bench --shapes tennyson --albedos white --height 160
+    """
+
+    out: Path
+    """Folder of the benchmark; it may hold cells of earlier runs."""
+    meshes: Path | None = None
+    """Folder with armadillo.ply, tennyson.ply, lucy.ply, gargoyle.ply; embedded shapes stand in if
+    not given."""
+    lights: Path | None = None
+    """Folder of environment maps; embedded ones if not given."""
+    methods: tuple[str, ...] = MAIN
+    """Columns: favaro2012, peng2017, mo2018, paper, default, paper_hemisphere, paper_mo2018,
+    woodham (photographs with known lights only)."""
+    supplement: bool = False
+    """All columns of the paper's supplement."""
+    shapes: tuple[str, ...] = tuple(shape.name for shape in SHAPES)
+    albedos: tuple[str, ...] = ALBEDOS
+    protocol: Literal["depth", "mesh"] = "depth"
+    """Which normals are shaded: finite differences of the depth (forward, as in the paper), or the
+    true ones."""
+    height: int = 320
+    """Of the photos, in pixels."""
+    studies: bool = False
+    """Also the parameter studies: error against volume, smoothness, number of photos."""
+    real: tuple[Path, ...] = ()
+    """Folders of photographs. Those with gt.npz or Normal_gt.mat join the tables; one-light sets
+    (DiLiGenT) are mixed into general light; the others are shown side by side."""
+    jobs: int = 1
+    """Local processes."""
+    memory_mb: int | None = None
+    """Memory that a local process may use."""
+    cluster: str | None = None
+    """Address of a Dask scheduler to send the cells to (extra 'cluster')."""
+
+    def run(self, console: rich.console.Console) -> None:
+        """Run what is missing, then write tables and pages."""
+        if self.jobs < 1:
+            raise InvalidInputError("--jobs must be 1 or more.")
+        methods = SUPPLEMENT if self.supplement else self.methods
+        plan = Plan(methods, self.shapes, self.albedos, self.protocol, self.height, self.meshes,
+                    self.lights, self.real)  # fmt: skip
+        store = Store(self.out)
+        cells = [*plan.main(), *plan.real_cells(), *(plan.studies() if self.studies else ())]
+        missing = store.missing(cells)
+        say(console, f"{len(cells)} cells, {len(missing)} to run: {self.out}")
+        try:
+            with shown_progress(console) as report:
+                for count, done in enumerate(self._run(missing), start=1):
+                    record = store.keep(done.key, done.value, done.error, done.starts)
+                    if not console.is_terminal:
+                        say(console, f"{count}/{len(missing)} {_line(record)}")
+                    report("cells", count / len(missing))
+        finally:
+            write_tables(store, plan, cells)
+        records = store.records(plan.main())
+        say(console, summary_table(records, methods))
+        say(console, f"look at {self.out / 'index.html'}")
+
+    def _run(self, cells: Mapping[str, Cell]) -> Iterator[Done]:
+        return run_tasks(run_cell, cells, self.jobs, self.memory_mb, self.cluster)
+
+
+def run_tasks(
+    function: Any,
+    arguments: Mapping[str, Any],
+    jobs: int,
+    memory_mb: int | None,
+    cluster: str | None,
+) -> Iterator[Done]:
+    """Run tasks where the user wants them."""
+    if not arguments:
+        return iter(())
+    if cluster is not None:
+        return run_on_cluster(function, arguments, cluster)
+    if jobs == 1 and memory_mb is None:
+        return run_here(function, arguments)
+    return run_locally(partial(function, sharing=jobs), arguments, jobs, memory_mb)
+
+
+def _line(record: Record) -> str:
+    if record.get("status") != "done":
+        return f"{record['key']}: {record.get('status')}: {record.get('message', '')}"
+    error = (record.get("metrics") or {}).get("mae_deg")
+    words = "" if error is None else f" {error:.2f} degrees,"
+    return f"{record['scene']} {record['method']}:{words} {record['seconds']:.1f} s"
+
+
+def write_tables(store: Store, plan: Plan, cells: Iterable[Cell]) -> None:
+    """Write all tables, curves and the page from the saved cells."""
+    cells = list(cells)
+    records = store.records(cells)
+    main = [record for record in records if record.get("study") == "main"]
+    known = {folder.name for folder in plan.real if has_truth(folder)}
+    real = [r for r in records if r.get("study") == "real" and r.get("scene") in known]
+    tables = {
+        "Summary (mean angle to the true normals, degrees)": summary_table(main, plan.methods),
+        "All data sets (degrees)": detailed_table(main, plan.methods),
+    }
+    if real:
+        tables["Photographs with known normals (degrees)"] = detailed_table(real, plan.methods)
+    figures = {
+        "Error against the balloon's volume": study_figure(
+            records, "volume", Axis("relative volume", is_log=True), _DEGREES, "mae_deg"
+        ),
+        "Error against the albedo's smoothness": study_figure(
+            records, "smoothness", Axis("μ per photo", is_log=True), _DEGREES, "mae_deg"
+        ),
+        "Error against the number of photos": study_figure(
+            records, "photos", Axis("photos"), _DEGREES, "mae_deg"
+        ),
+        "Time against the number of photos": study_figure(
+            records, "photos", Axis("photos"), Axis("seconds"), "seconds"
+        ),
+    }
+    folder = store.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"## {title}\n\n{table}\n" for title, table in tables.items())
+    (folder / "tables.md").write_text(text, encoding="utf-8")
+    (folder / "cells.csv").write_text(as_csv(records), encoding="utf-8")
+    for title, svg in figures.items():
+        if svg:
+            name = title.lower().replace("'", "").replace(" ", "_")
+            (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+    page = benchmark_page(store, records, tables, figures, plan.methods)
+    (folder / "index.html").write_text(page, encoding="utf-8")
