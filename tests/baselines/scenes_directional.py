@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anylight.geometry.camera import Orthographic, Perspective
+from anylight.geometry.camera import Orthographic
 from anylight.metrics import angles_deg
 from anylight.model.capture import Capture
 
@@ -115,5 +115,3 @@ def odd_scene():
     height = np.sqrt(np.where(mask, radius**2 - x**2 - y**2, 1.0))
     surface = _surface(mask, x / height, y / height)
     return surface
-
-

@@ -144,6 +144,10 @@ def test_light_and_albedo_are_least_squares(small):
     for c in range(3):
         best = np.linalg.lstsq((albedo[c] * basis).T, photos[:, c].T)[0].T
         assert np.allclose(found[c], best, atol=1e-8)
+    # with the true albedo the light is exact
+    shown = np.ascontiguousarray(shade(light, albedo, basis[:3].T).swapaxes(0, 1))
+    exact = fit_light(shown, albedo, basis)
+    assert np.allclose(exact, light.swapaxes(0, 1), atol=1e-8)
     s = light.swapaxes(0, 1)
     painted = fit_albedo(s.swapaxes(1, 2) @ stacked, s.swapaxes(1, 2) @ s, basis)
     shading = s @ basis
@@ -277,11 +281,21 @@ def test_it_stops_as_published():
     long = peng2017(capture, prior, PengOptions(tolerance=0.0)).diagnostics
     assert long["iterations"] == len(long["energies"]) == 10
     assert all(np.diff(long["energies"]) <= 0)
-    # random photos: the lagged θ lets the energy grow, and that iterate is returned
-    rough = PengOptions(tolerance=0.0, weight=1e3, iterations=200)
-    grown = peng2017(capture, prior, rough).diagnostics
-    if grown["stop"] == "energy grew":
-        assert grown["energies"][-1] > grown["energies"][-2]
+
+
+def test_a_grown_energy_ends_it_and_is_returned():
+    # Noise for photos and depth: the lagged θ lets the energy grow.
+    rng = np.random.default_rng(3)
+    domain, camera = Domain(odd_mask()), Perspective((21.0, 19.0), (8.2, 6.1))
+    photos = rng.random((5, *domain.mask.shape, 1)).astype(np.float32)
+    capture, prior = Capture(photos, domain.mask, camera), 1 + 0.5 * rng.random(domain.size)
+    found = peng2017(capture, prior, PengOptions(tolerance=0.0, weight=1.0))
+    energies = found.diagnostics["energies"]
+    assert found.diagnostics["stop"] == "energy grew"
+    assert 1 < len(energies) < 10
+    assert energies[-1] > energies[-2]
+    limit = PengOptions(tolerance=0.0, weight=1.0, iterations=len(energies))
+    assert (found.depth == peng2017(capture, prior, limit).depth).all()
 
 
 def test_what_it_cannot_use_is_refused():

@@ -17,7 +17,7 @@ from anylight.metrics import angles_deg
 from tests.baselines.scenes_perspective import CAMERA, bumpy
 
 _CHECKERBOARD = np.outer([1, -2, 1], [1, -2, 1]) / 16
-"""Answers to ±1 in turn with one, to any quadratic surface but uv-free ones with zero."""
+"""Answers to ±1 in turn with one, to every quadratic surface with zero."""
 
 
 def disc(radius, margin=3):

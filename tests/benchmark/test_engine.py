@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from anylight.benchmark import engine
 from anylight.benchmark.engine import TRIES, run_here, run_locally, run_on_cluster
 from anylight.errors import InvalidInputError
 
@@ -70,8 +71,9 @@ def test_a_task_that_always_kills_its_process_is_given_up():
     assert len(done.starts) == TRIES
 
 
-def test_a_cluster_that_cannot_be_reached_is_one_sentence():
+def test_a_cluster_that_cannot_be_reached_is_one_sentence(monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    monkeypatch.setattr(engine, "_PATIENCE", "2s")
     with pytest.raises(InvalidInputError, match="no scheduler answers there") as caught:
         list(run_on_cluster(square, {"a": 1}, "tcp://127.0.0.1:1"))
     assert "\n" not in str(caught.value)

@@ -1,7 +1,7 @@
 r"""Depth by first-order light, held to a prior: one linear system per step.
 
-With $\theta = |\tilde n|$ of the last depth held fixed, the shading $s \cdot (\tilde n / \theta, 1)$
-is linear in $(z, \partial_u z, \partial_v z)$, so that
+With $\theta = |\tilde n|$ of the last depth held fixed, the shading
+$s \cdot (\tilde n / \theta, 1)$ is linear in $(z, \partial_u z, \partial_v z)$, so that
 
     min |z − z⁰|² + λ Σ (ρ s·(ñ(z)/θ, 1) − I)²
 

@@ -68,9 +68,7 @@ def woodham(capture: Capture, options: WoodhamOptions = PLAIN) -> Estimate:
         albedo[:, block] = _albedo(radiance, weight, lights @ normals[block].T)
         used[block] = weight.mean(axis=0)
     diagnostics = {"photos": capture.num_photos, "used_samples": float(used.mean())}
-    return Estimate(
-        normals, None, albedo, _lighting(lights, capture.num_channels), diagnostics
-    )
+    return Estimate(normals, None, albedo, _lighting(lights, capture.num_channels), diagnostics)
 
 
 def _known(capture: Capture) -> Float[np.ndarray, "M 3"]:
@@ -116,10 +114,10 @@ def _weights(
 
 def _usable(stored: Shaped[np.ndarray, "M n C"]) -> Bool[np.ndarray, "M n"]:
     """Samples that are neither saturated nor black in any channel."""
-    if stored.dtype.kind != "u":
-        return (np.isfinite(stored) & (stored > 0)).all(axis=2)
-    bright = _SATURATED * np.iinfo(stored.dtype).max
-    return ((stored > 0) & (stored < bright)).all(axis=2)
+    is_integer = stored.dtype.kind == "u"
+    bright = _SATURATED * np.iinfo(stored.dtype).max if is_integer else math.inf
+    good: np.ndarray = (stored > 0) & (stored < bright)
+    return np.all(good, axis=2)
 
 
 def _where_enough(

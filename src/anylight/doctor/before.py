@@ -16,6 +16,8 @@ from anylight.photometry.harmonics import num_harmonics
 _SAMPLES = 20_000
 _CLIPPED = 0.02
 """Share of saturated samples from where it is worth a word."""
+_RUINED = 0.4
+"""Share of saturated samples that ruins a result."""
 _MOVED_PX = 1.5
 """Movement below this is within what changing shadows pretend."""
 _MOVED_FAR = 0.01
@@ -27,7 +29,7 @@ BYTES_AT_LEAST = 400_000_000
 """The program itself, with its libraries and compiled code."""
 BYTES_PER_PIXEL = 700
 """Peak memory of the default method (docs/method.md)."""
-SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 1.5e-4, 8.0
+SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 1.5e-4, 15.0
 """Wall time of the default method on two cores, 20 photos."""
 
 
@@ -209,7 +211,7 @@ def _about_clipping(capture: Capture, clipped: np.ndarray, black: np.ndarray) ->
         names = ", ".join(f"{_name(capture, i)} ({100 * clipped[i]:.0f} %)" for i in worst)
         findings.append(
             Finding(
-                "warning",
+                "problem" if clipped.mean() > _RUINED else "warning",
                 "clipping",
                 f"{100 * clipped.mean():.1f} % of the samples on the object are saturated; most in "
                 f"{names}.",
@@ -231,6 +233,8 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
     far = _MOVED_FAR * max(capture.mask.shape)
     moved = [i for i in map(int, np.argsort(-lengths)) if lengths[i] > _MOVED_PX]
     if not moved:
+        if not shifts.are_sure.any():
+            return [Finding("note", "movement", "Whether a photo moved cannot be told here.")]
         text = f"No photo moved by more than {max(lengths.max(), 0.1):.1f} pixels."
         return [Finding("good", "movement", text)]
     names = ", ".join(f"{_name(capture, i)} by {lengths[i]:.1f}" for i in moved[:4])
@@ -249,8 +253,8 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
 
 def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
     text = (
-        f"{independent} of {photos} photos show independent light: enough for harmonics of order "
-        f"{order}."
+        f"{independent} of {photos} photos show independent light: enough to fill harmonics of "
+        f"order {order}."
     )
     if independent >= 4:
         return [Finding("good" if order >= 2 else "note", "lights", text)]
@@ -258,7 +262,7 @@ def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
         Finding(
             "problem" if independent < 3 else "warning",
             "lights",
-            text.replace("enough for", "barely enough for"),
+            text.replace("enough to", "hardly enough to"),
             "Move the lamp further between photos: left, right, above, and close to the lens.",
         )
     ]

@@ -116,7 +116,9 @@ def load(
     if shifts is not None:
         photos = align(photos, _alignable(shifts, names, photos.shape[1:3]))
     warnings = list(camera.warnings)
-    mask_source = "the options" if options.mask is not None else "the folder"
+    mask_source = "the folder" if source.arrays is None else "the file"
+    if options.mask is not None:
+        mask_source = "the options"
     if mask is None:
         mask, mask_source, doubts = _made_mask(photos, tell)
         warnings += doubts

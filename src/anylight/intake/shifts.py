@@ -8,7 +8,7 @@ and compared by phase correlation with the mean of all.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Shaped
 from scipy import fft, ndimage
 
 _WORKING_SIDE = 700
@@ -28,6 +28,11 @@ class Shifts:
     offsets: Float[np.ndarray, "M 2"]
     """Right and down."""
     sureness: Float[np.ndarray, " M"]
+
+    @property
+    def are_sure(self) -> Bool[np.ndarray, " M"]:
+        """Whether each offset can be believed."""
+        return self.sureness > _SURE
 
     @property
     def lengths(self) -> Float[np.ndarray, " M"]:

@@ -86,7 +86,7 @@ def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
     level = image.mean(axis=2, dtype=float) / max(float(image.max()), 1e-12)
     undecided = ((level > _BLACK) & (level < 1 - _BLACK)).mean()
     coloured = (np.ptp(image.astype(float), axis=2) > 0.2 * float(image.max())).mean()
-    if max(undecided, coloured) > _SOFT or level.min() > _BLACK:
+    if max(undecided, coloured) > _SOFT:
         raise InvalidInputError(
             f"{path}: is not a mask ({100 * max(undecided, coloured):.0f} % of it is neither white "
             "nor black); paint the object white and all else black."

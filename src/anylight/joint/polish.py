@@ -27,6 +27,8 @@ _LIGHT_PIXELS = 50_000
 """The light is fitted to about so many pixels, evenly spread."""
 _CAUCHY = 3.0
 """Scale of the robust penalty, in standard deviations of the residual."""
+_BRIGHTEST = 10.0
+"""No paint is so many times brighter than nine tenths of the object."""
 _PLAIN = 1e3
 """A noise at which no sample is an outlier."""
 _HUBER = 0.01
@@ -64,13 +66,20 @@ def paint(
         order: of the harmonics.
     """
     samples = _Samples(capture, white, unit, order)
+    albedo = _plausible(albedo)
     lighting = samples.fit_light(albedo, lighting, _PLAIN)
     for _ in range(_ROUNDS):
         noise = samples.noise(albedo, lighting)
         lighting = samples.fit_light(albedo, lighting, noise)
         diagonal, source = samples.albedo_system(albedo, lighting, noise)
-        albedo = _smooth(Grid(capture.mask), albedo, diagonal, source, noise)
+        albedo = _plausible(_smooth(Grid(capture.mask), albedo, diagonal, source, noise))
     return Painting(albedo, lighting, noise)
+
+
+def _plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
+    """Albedo without pixels so bright that only a normal in the dark can explain them."""
+    most = _BRIGHTEST * np.quantile(albedo, 0.9, axis=1, keepdims=True)
+    return np.minimum(albedo, most.astype(albedo.dtype))
 
 
 class _Samples:
