@@ -10,9 +10,14 @@ import msgspec
 import numpy as np
 from scipy import ndimage
 
+from anylight.baselines.estimate import Estimate
+from anylight.baselines.favaro2012 import favaro2012
+from anylight.baselines.mo2018 import mo2018
+from anylight.baselines.peng2017 import peng2017
+from anylight.baselines.woodham import woodham
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
+from anylight.initial.integrate import integrate_normals
 from anylight.initial.start import (
     Start,
     balloon_start,
@@ -48,14 +53,28 @@ _VARIES = 0.02
 """Photos whose relative change over the lights stays below this share carry no shape."""
 
 
+_COMPETITORS: dict[str, Callable[[Capture], Estimate]] = {
+    "favaro2012": favaro2012,
+    "mo2018": mo2018,
+    "woodham": woodham,
+}
+"""Those that need nothing but the capture."""
+
+
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What to compute and from where to start."""
 
+    method: Literal["ours", "favaro2012", "peng2017", "mo2018", "woodham"] = "ours"
+    """Ours, or a competitor to compare with: factorisation and diffuse maxima (favaro2012), a depth
+    prior and first-order light (peng2017), patches with directional light (mo2018, our
+    reconstruction), calibrated least squares (woodham, needs known lights)."""
     preset: Literal["default", "paper"] = "default"
-    """default: shape and light together, no numbers to choose; paper: the published method."""
+    """Of our method. default: shape and light together, no numbers to choose; paper: as
+    published."""
     init: str = "balloon"
-    """Start: balloon, constant, hemisphere:TRUTH (an .npz or its folder), or a file with a depth or
-    normal map (.npz; one-channel image: depth; three-channel image: normals, OpenGL look)."""
+    """Start: balloon, constant, mo2018, hemisphere:TRUTH (an .npz or its folder), or a file with a
+    depth or normal map (.npz; one-channel image: depth; three-channel image: normals, OpenGL
+    look)."""
     use: int | None = None
     """Take this many photos, evenly spaced; all if not given."""
     threads: int | None = None
@@ -126,7 +145,8 @@ def reconstruct(
     if len(chosen) < capture.num_photos:
         photos = np.ascontiguousarray(capture.photos[chosen])
         exposures = tuple(capture.exposures[i] for i in chosen) if capture.exposures else ()
-        capture = replace(capture, photos=photos, names=(), exposures=exposures)
+        lights = None if capture.lights is None else capture.lights[chosen]
+        capture = replace(capture, photos=photos, names=(), exposures=exposures, lights=lights)
     lacks = []
     if options.preset == "default" and capture.num_photos < MIN_JOINT_PHOTOS:
         lacks.append(
@@ -134,6 +154,8 @@ def reconstruct(
             f"was used instead (as with --preset paper). Take {FEW_PHOTOS} photos or more."
         )
     solve = _published if options.preset == "paper" or lacks else _jointly
+    if options.method != "ours":
+        solve, lacks = _compared, []
     with quiet_algebra():
         result = solve(capture, options, chosen, on_report)
     return replace(result, threads=threads, warnings=(*lacks, *result.warnings))
@@ -149,7 +171,7 @@ def _published(
     begin = perf_counter()
     problem = build_problem(capture, options.paper, CpuKernels())
     built = perf_counter()
-    start = start_depth(problem.camera, problem.domain, options)
+    start = start_depth(capture, problem.domain, options)
     if capture.depth is not None and options.init == "balloon":
         warning = "the published method takes the known depth as its start only."
         start = Start(_completed(capture), warnings=(warning,))
@@ -169,6 +191,51 @@ def _published(
     return Result(scene, status, tuple(trace), start, warnings, seconds, 0)
 
 
+def _compared(
+    capture: Capture,
+    options: RunOptions,
+    chosen: np.ndarray,
+    on_report: Callable[[Report | NewtonReport, float], None] | None,
+) -> Result:
+    """A competitor; normals without depth are integrated."""
+    del on_report
+    begin = perf_counter()
+    domain = capture.domain()
+    start = Start(np.zeros(0))
+    if options.method == "peng2017":
+        start = start_depth(capture, domain, options)
+        found = peng2017(capture, start.depth)
+    else:
+        found = _COMPETITORS[options.method](capture)
+    solved = perf_counter()
+    depth = found.depth
+    warnings = [*found.warnings, *start.warnings]
+    normals = found.normals
+    gaps = ~np.isfinite(normals).all(axis=1)
+    if depth is None:
+        depth = integrate_normals(
+            capture.camera, domain, np.where(gaps[:, None], [0.0, 0.0, -1.0], normals)
+        )
+    albedo, lighting = found.albedo, found.lighting
+    if albedo is not None and lighting is not None:
+        albedo, lighting = balanced(np.maximum(albedo, 0), lighting, _colour(capture))
+    scene = Reconstruction(
+        mask=np.array(capture.mask),
+        camera=capture.camera,
+        depth=domain.scatter(depth),
+        normals=domain.scatter(normals),
+        albedo=None if albedo is None else domain.scatter(albedo.T.copy()),
+        lighting=lighting,
+        photos=chosen,
+        exposures=np.array(capture.exposures) if capture.exposures else None,
+    )
+    seconds = {"solve": solved - begin, "integrate": perf_counter() - solved}
+    return Result(
+        scene, Status.FINISHED, (), start, tuple(warnings), seconds, 0, options.method,
+        {"diagnostics": found.diagnostics},
+    )  # fmt: skip
+
+
 def _jointly(
     capture: Capture,
     options: RunOptions,
@@ -182,7 +249,7 @@ def _jointly(
     start = Start(np.zeros(0))
     given, volume = None, options.volume
     if options.init != "balloon":
-        start = start_depth(capture.camera, domain, options)
+        start = start_depth(capture, domain, options)
         given = start.depth
     elif capture.depth is not None:
         given = _completed(capture)
@@ -253,14 +320,18 @@ def _completed(capture: Capture) -> np.ndarray:
     return smooth / share[mask]
 
 
-def start_depth(camera: Camera, domain: Domain, options: RunOptions) -> Start:
+def start_depth(capture: Capture, domain: Domain, options: RunOptions) -> Start:
     """Make the start that the options name."""
-    init = options.init
+    init, camera = options.init, capture.camera
     if init == "balloon":
         volume = PAPER_VOLUME if options.volume is None else options.volume
         return balloon_start(camera, domain, volume, options.volume_px)
     if init == "constant":
         return constant_start(camera, domain)
+    if init == "mo2018":
+        found = mo2018(capture)
+        depth = integrate_normals(camera, domain, found.normals)
+        return Start(depth, warnings=found.warnings)
     kind, _, path = init.partition(":")
     if kind == "hemisphere" and path:
         return hemisphere_start(camera, domain, load_reconstruction(find_truth(Path(path))))

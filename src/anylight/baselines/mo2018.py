@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from anylight.errors import InvalidInputError
+from anylight.geometry.domain import Domain
 from anylight.model.capture import Capture
 
 from .branches import bulge, inpainted
@@ -18,6 +19,7 @@ from .factorisation import gray_photos
 from .favaro2012 import check_size
 from .orientation import branches
 from .patches import Windows, solved_patches
+from .twins import profile_features
 from .unification import unified
 
 _LOW_COVERAGE = 0.5
@@ -34,6 +36,8 @@ class MoOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Pixels that a patch must have."""
     one_albedo: bool = True
     """Keep only pixels of one albedo in a patch."""
+    profiles: bool = True
+    """Connect patches that do not overlap by pixels that all photos treat alike."""
     rounds: int = 6
     """Rounds of reweighting after the patches have been brought together."""
 
@@ -53,10 +57,15 @@ def mo2018(capture: Capture, options: MoOptions = MoOptions()) -> Estimate:  # n
     domain = capture.domain()
     check_size("mo2018", capture.num_photos, domain.size)
     photos = gray_photos(capture)
-    channels = capture.radiance() if options.one_albedo else None
+    radiance = capture.radiance()
     windows = Windows(options.window_px, options.stride_px, options.least_pixels)
-    patches = solved_patches(domain, photos, channels, windows)
-    together = unified(patches, domain.size, options.rounds)
+    patches = solved_patches(domain, photos, radiance if options.one_albedo else None, windows)
+    together = unified(
+        patches,
+        domain.size,
+        options.rounds,
+        profile_features(radiance) if options.profiles else None,
+    )
     coverage = float(together.is_known.mean())
     diagnostics = {
         "patches": patches.count,
@@ -72,7 +81,8 @@ def mo2018(capture: Capture, options: MoOptions = MoOptions()) -> Estimate:  # n
             warnings=("no patch could be solved: the normals all face the camera.",),
         )
     loose = inpainted(domain, together.normals, together.is_known)
-    start, *both = branches(capture.camera, domain, loose)
+    known = Domain(domain.scatter(together.is_known, fill=False))
+    start, *both = branches(capture.camera, known, together.normals[together.is_known])
     found = [loose @ branch.matrix.T for branch in both]
     heights = [bulge(capture.camera, domain, normals) for normals in found]
     taken = int(np.argmax(heights))

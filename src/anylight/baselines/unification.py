@@ -9,6 +9,7 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import eigsh
 
 from .patches import Patches
+from .twins import twins
 
 _COMMON_PIXELS = 12
 _TRUST = 1e-3
@@ -41,54 +42,109 @@ class Overlaps:
     weight: Float[np.ndarray, " E"]
 
 
-def unified(patches: Patches, pixels: int, rounds: int) -> Unified:
-    """Turn the patches of the largest connected piece into one frame and average them."""
-    turns = np.zeros((patches.count, 3, 3))
-    kept, eigenvalues = np.zeros(0, np.int64), ()
-    if patches.count:
-        overlaps = overlaps_of(patches, pixels)
-        kept, overlaps = _largest_piece(overlaps, patches.count)
-        turns[kept], eigenvalues = synchronised(overlaps, len(kept), rounds)
+def unified(
+    patches: Patches, pixels: int, rounds: int, features: Float[np.ndarray, "P D"] | None = None
+) -> Unified:
+    """Turn patches into one frame and average them.
+
+    First the patches of every connected piece; then, if features of the pixels' profiles are given,
+    the pieces by pixels that are alike. What stays apart from the largest piece is left out.
+    """
+    if patches.count == 0:
+        return Unified(np.zeros((pixels, 3)), np.zeros(pixels, bool), (), 0)
+    same = sparse.identity(pixels, format="csr")
+    overlaps = overlaps_of(patches, same)
+    labels = _pieces(overlaps, patches.count)
+    turns, eigenvalues = np.empty((patches.count, 3, 3)), ()
+    order = np.argsort(-np.bincount(labels), kind="stable")
+    for label in order:
+        kept, inner = _within(overlaps, labels == label)
+        turns[kept], values = synchronised(inner, len(kept), rounds)
+        eigenvalues = values if label == order[0] else eigenvalues
+    pieces = _averaged(patches, turns, labels, pixels)
+    if pieces.count > 1 and features is not None:
+        alike = twins(features, pieces.pixel, pieces.patch)
+        overlaps = overlaps_of(pieces, same + alike)
+        joined = _pieces(overlaps, pieces.count)
+        size = np.bincount(joined, np.bincount(pieces.patch, minlength=pieces.count))
+        label = int(size.argmax())
+        kept, inner = _within(overlaps, joined == label)
+        turns = np.zeros((pieces.count, 3, 3))
+        turns[kept], _ = synchronised(inner, len(kept), rounds)
+    else:
+        label = int(np.bincount(pieces.patch).argmax())
+        joined = np.arange(pieces.count)
+        turns = np.tile(np.eye(3), (pieces.count, 1, 1))
+    whole = _averaged(pieces, turns, joined, pixels)
+    is_taken = whole.patch == label
+    normals = np.zeros((pixels, 3))
+    normals[whole.pixel[is_taken]] = whole.normals[is_taken]
+    is_known = np.zeros(pixels, bool)
+    is_known[whole.pixel[is_taken]] = True
+    return Unified(normals, is_known, eigenvalues, int(np.isin(joined[labels], label).sum()))
+
+
+def _averaged(
+    patches: Patches,
+    turns: Float[np.ndarray, "N 3 3"],
+    labels: Int[np.ndarray, " N"],
+    pixels: int,
+) -> Patches:
+    """Every piece (patches of one label) as one large patch."""
     turned = np.einsum("la,lab->lb", patches.normals, turns[patches.patch])
-    total = np.stack(
-        [np.bincount(patches.pixel, column, minlength=pixels) for column in turned.T], axis=-1
-    )
+    key = labels[patches.patch].astype(np.int64) * pixels + patches.pixel
+    keys, place = np.unique(key, return_inverse=True)
+    total = np.stack([np.bincount(place, column, len(keys)) for column in turned.T], axis=-1)
     length = np.linalg.norm(total, axis=1)
-    is_known = length > 1e-9
-    normals = np.where(is_known[:, None], total / np.maximum(length, 1e-9)[:, None], 0.0)
-    return Unified(normals, is_known, eigenvalues, len(kept))
+    is_good = length > 1e-9
+    return Patches(
+        patch=keys[is_good] // pixels,
+        pixel=keys[is_good] % pixels,
+        normals=total[is_good] / length[is_good, None],
+        count=int(labels.max()) + 1,
+        rejected=0,
+    )
 
 
-def overlaps_of(patches: Patches, pixels: int) -> Overlaps:
-    """Best orthogonal matrix, reflections allowed, between all patches that overlap enough."""
-    shape = (patches.count, pixels)
+def overlaps_of(patches: Patches, same: sparse.csr_matrix) -> Overlaps:
+    """Best orthogonal matrix, reflections allowed, between all patches that overlap enough.
+
+    `same` is a symmetric P×P matrix with a one for every two pixels that share their normal.
+    """
+    shape = (patches.count, same.shape[0])
     place = (patches.patch, patches.pixel)
     columns = [sparse.csr_matrix((column, place), shape) for column in patches.normals.T]
     ones = sparse.csr_matrix((np.ones(len(patches.patch)), place), shape)
-    common = sparse.triu(ones @ ones.T, k=1, format="coo")
+    common = sparse.triu(ones @ same @ ones.T, k=1, format="coo")
     is_enough = common.data >= _COMMON_PIXELS
     first, second = common.row[is_enough], common.col[is_enough]
     number = common.data[is_enough]
-    moments = np.empty((len(first), 3, 3))
-    for i in range(3):
+    moments = np.zeros((len(first), 3, 3))
+    for i in range(3 if len(first) else 0):
         for j in range(3):
-            moments[:, i, j] = np.asarray((columns[i] @ columns[j].T)[first, second]).ravel()
+            product = (columns[i] @ same @ columns[j].T).tocsr()
+            moments[:, i, j] = np.asarray(product[first, second]).ravel()
     left, values, right = np.linalg.svd(moments / number[:, None, None])
     residual = np.sqrt(np.maximum(2 - 2 * values.sum(axis=1), 0))
     weight = values[:, 2] / (residual + _TRUST)
     return Overlaps(first, second, left @ right, np.maximum(weight, 1e-12))
 
 
-def _largest_piece(overlaps: Overlaps, count: int) -> tuple[Int[np.ndarray, " N"], Overlaps]:
+def _pieces(overlaps: Overlaps, count: int) -> Int[np.ndarray, " N"]:
+    """Label of the connected piece of every patch."""
     links = sparse.csr_matrix(
         (np.ones(len(overlaps.first)), (overlaps.first, overlaps.second)), (count, count)
     )
-    _, labels = csgraph.connected_components(links, directed=False)
-    label = np.bincount(labels).argmax()
-    kept = np.flatnonzero(labels == label)
-    number = np.full(count, -1)
-    number[kept] = np.arange(len(kept))
-    inside = labels[overlaps.first] == label
+    return csgraph.connected_components(links, directed=False)[1]
+
+
+def _within(
+    overlaps: Overlaps, is_kept: Bool[np.ndarray, " N"]
+) -> tuple[Int[np.ndarray, " K"], Overlaps]:
+    """The patches kept, and the overlaps among them with their new numbers."""
+    kept = np.flatnonzero(is_kept)
+    number = np.cumsum(is_kept) - 1
+    inside = is_kept[overlaps.first] & is_kept[overlaps.second]
     return kept, Overlaps(
         number[overlaps.first[inside]],
         number[overlaps.second[inside]],

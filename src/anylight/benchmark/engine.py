@@ -174,14 +174,14 @@ def run_on_cluster(function: Task, arguments: Mapping[str, Any], address: str) -
         }  # fmt: skip
         for future in distributed.as_completed(futures, loop=client.loop):
             key = futures[future]
-            value, error = None, ""
+            value, problem = None, ""
             try:
-                value, error = future.result()
+                value, problem = future.result()
             except Exception as failure:  # noqa: BLE001
-                error = " ".join(f"{type(failure).__name__}: {failure}".split())[:500]
+                problem = " ".join(f"{type(failure).__name__}: {failure}".split())[:500]
             starts = [event for _, event in client.get_events(_TOPIC) if event["key"] == key]
             found = tuple(Start(event["host"], event["pid"]) for event in starts)
-            yield Done(key, value, error, found)
+            yield Done(key, value, problem, found)
             future.release()
 
 

@@ -1,19 +1,22 @@
 """`anylight batch`: many captures at once."""
 
-import contextlib
 import io
 import os
-import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 import rich.console
 import tyro
 
 from anylight.errors import InvalidInputError
+from anylight.intake.options import IntakeOptions
+from anylight.model.scale import ScaleOptions
+from anylight.pipeline import RunOptions
 
 from .bench import run_tasks
 from .progress import say, shown_progress
+from .run import OutputOptions, Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +32,10 @@ class Batch:
     """Folders (or .mat, .npz, .lp files) of captures."""
     out: Path
     """Folder that gets one result folder per capture."""
-    extra: str = ""
-    """Further options of `anylight run` for all of them, in one text."""
+    intake: IntakeOptions = field(default_factory=IntakeOptions)
+    options: RunOptions = field(default_factory=RunOptions)
+    scale: ScaleOptions = field(default_factory=ScaleOptions)
+    output: OutputOptions = field(default_factory=OutputOptions)
     jobs: int = 1
     """Local processes."""
     memory_mb: int | None = None
@@ -48,7 +53,14 @@ class Batch:
                 "other: rename one."
             )
         tasks = {
-            name: (str(capture.resolve()), str((self.out / name).resolve()), self.extra)
+            name: Run(
+                capture=capture.resolve(),
+                out=(self.out / name).resolve(),
+                intake=self.intake,
+                options=self.options,
+                scale=self.scale,
+                output=self.output,
+            )
             for name, capture in zip(names, self.captures, strict=True)
             if not (self.out / name / "run.json").exists()
         }
@@ -67,22 +79,19 @@ class Batch:
             raise InvalidInputError(f"{len(failed)} of {len(tasks)} failed: {', '.join(failed)}.")
 
 
-def reconstruct_one(task: tuple[str, str, str], sharing: int = 1) -> str:
+def reconstruct_one(command: Run, sharing: int = 1) -> str:
     """Run one capture; says "done" or what is wrong.
 
     Args:
-        task: capture, result folder, further options.
+        command: what to run.
         sharing: number of processes that share the machine.
     """
-    from .main import main  # noqa: PLC0415
-
-    capture, out, extra = task
-    share = max(1, (os.cpu_count() or 1) // sharing)
-    limit = ["--threads", str(share)] if sharing > 1 and "--threads" not in extra else []
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said):
-        code = main(["run", capture, "--out", out, *limit, *shlex.split(extra)])
-    if code == 0:
-        return "done"
-    lines = said.getvalue().strip().splitlines()
-    return lines[-1] if lines else f"exit code {code}"
+    if sharing > 1 and command.options.threads is None:
+        share = max(1, (os.cpu_count() or 1) // sharing)
+        options = msgspec.structs.replace(command.options, threads=share)
+        command = replace(command, options=options)
+    try:
+        command.run(rich.console.Console(file=io.StringIO(), force_terminal=False))
+    except InvalidInputError as error:
+        return str(error)
+    return "done"

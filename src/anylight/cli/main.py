@@ -13,10 +13,13 @@ import tyro
 import anylight
 from anylight.errors import InvalidInputError
 
+from .batch import Batch
+from .bench import Bench
 from .evaluate import Evaluate
 from .info import Info
 from .integrate import Integrate
 from .mask import Mask
+from .mix import Mix
 from .progress import say
 from .run import Run
 from .synth import Synth
@@ -28,6 +31,9 @@ Command = (
     | Annotated[Integrate, tyro.conf.subcommand("integrate")]
     | Annotated[Synth, tyro.conf.subcommand("synth")]
     | Annotated[Evaluate, tyro.conf.subcommand("eval")]
+    | Annotated[Batch, tyro.conf.subcommand("batch")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
+    | Annotated[Mix, tyro.conf.subcommand("mix")]
 )
 
 BAD_INPUT, INTERRUPTED = 2, 130

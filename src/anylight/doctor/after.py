@@ -33,9 +33,12 @@ def diagnose(
         capture: the photos it started from, all of them.
         examination: what was found before the run, to name causes.
     """
-    misfits = photo_misfits(result.reconstruction, capture)
-    findings = [
-        *_about_fit(misfits, result, capture, examination),
+    scene = result.reconstruction
+    findings = []
+    if scene.albedo is not None and scene.lighting is not None:
+        misfits = photo_misfits(scene, capture)
+        findings += _about_fit(misfits, result, capture, examination)
+    findings += [
         *_about_shape(result),
         *(Finding("warning", "run", warning) for warning in result.warnings),
     ]
