@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-fast lint figures tables bench-speed clean
+.PHONY: demo test test-fast lint figures tables bench-speed bench-drift clean
 
 demo: $(VENV)/.core
 	$(BIN)/anylight synth --shape bust --albedo rectcircle --images 25 --height 320 --out demo/bust
@@ -32,6 +32,9 @@ tables: $(VENV)/.dev
 
 bench-speed: $(VENV)/.dev
 	$(BIN)/python studies/speed.py
+
+bench-drift: $(VENV)/.dev
+	$(BIN)/python -m studies.drift
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -7,6 +7,10 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
+from anylight.benchmark.catalogue import METHODS
+from anylight.benchmark.tables import detailed_table as benchmark_details
+from anylight.benchmark.tables import summary_table as benchmark_summary
+
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
@@ -224,9 +228,30 @@ def write_method() -> None:
     (DOCS / "method.md").write_text(text)
 
 
+def write_benchmark() -> None:
+    """Write the page of the comparison."""
+    rows = json.loads((DOCS / "results" / "benchmark.json").read_text())
+    main, real = (select(rows, study=study) for study in ("main", "real"))
+    known = [row for row in real if row["metrics"]]
+    photographs = [row for row in real if row["scene"] in {r["scene"] for r in known}]
+    columns = [method for method in METHODS if select(main, method=method)]
+    real_columns = [method for method in METHODS if select(photographs, method=method)]
+    text = (DOCS / "benchmark.template.md").read_text()
+    for name, value in {
+        "BENCH_SUMMARY": benchmark_summary(main, columns),
+        "BENCH_DETAILS": benchmark_details(main, columns),
+        "BENCH_REAL": benchmark_details(photographs, real_columns),
+        "HEIGHT": "320",
+    }.items():
+        text = text.replace("{{" + name + "}}", value)
+    made = "<!-- Made by `make tables` from docs/results/benchmark.json and its template. -->\n"
+    (DOCS / "benchmark.md").write_text(made + text)
+
+
 def main() -> None:
     """Write the pages."""
     write_method()
+    write_benchmark()
     rows = json.loads((DOCS / "results" / "paper.json").read_text())
     images = DOCS / "images"
     study_figure(rows, "volume", "volume", "balloon volume", images / "paper_volume.png")

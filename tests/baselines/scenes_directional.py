@@ -61,7 +61,7 @@ def lamps(count=12, slant_deg=(15, 50), strength=(0.6, 1.4), seed=3):
 
 def lobes(count=20, sharpness=30.0, ambient=0.0, seed=5):
     """Radiance of soft lamps (von Mises-Fisher) on a cover of the sphere: directions, fluxes."""
-    points = 4000
+    points = 2000
     z = 1 - 2 * (np.arange(points) + 0.5) / points
     turn = np.pi * (1 + 5**0.5) * np.arange(points)
     radius = np.sqrt(1 - z**2)
@@ -87,12 +87,12 @@ def capture_of(mask, intensity, camera=PARALLEL, channels=1):
     return Capture(photos=photos, mask=mask, camera=camera)
 
 
-def directional(surface, lights, *, albedo=1.0, clamp=False):
+def directional(surface, lights, *, albedo=1.0, clamp=False, channels=1):
     """Photos under lamps far away; without the clamp shadows are negative light."""
     shading = surface.normals @ lights.T
     if clamp:
         shading = np.maximum(shading, 0)
-    return capture_of(surface.mask, np.reshape(albedo, (-1, 1)) * shading)
+    return capture_of(surface.mask, np.reshape(albedo, (-1, 1)) * shading, channels=channels)
 
 
 def mae(normals, truth):
@@ -104,14 +104,13 @@ def both_branches(normals, truth):
     return mae(normals, truth), mae(normals * MIRROR, truth)
 
 
-def odd_scene():
-    """A sphere whose mask has holes, two components, and touches the border; black pixels."""
-    x, y = _grid()
-    x, y = x[:120, :120] + 40, y[:120, :120] + 20
-    radius = 70.0
-    mask = x**2 + y**2 < radius**2
+def sphere_part(height=110, width=120):
+    """Part of a sphere; the mask touches the border, has a hole and two components."""
+    v, u = np.mgrid[:height, :width].astype(float)
+    x, y = u - 60, v - 45
+    radius = 62.0
+    mask = x**2 + y**2 < (radius - 2) ** 2
     mask[30:38, 50:60] = False
-    mask[:, 80:84] = False
-    height = np.sqrt(np.where(mask, radius**2 - x**2 - y**2, 1.0))
-    surface = _surface(mask, x / height, y / height)
-    return surface
+    mask[:, 84:96] = False
+    depth = np.sqrt(np.where(mask, radius**2 - x**2 - y**2, 1.0))
+    return _surface(mask, x / depth, y / depth)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from anylight.geometry.domain import ABSENT, Domain
 
@@ -128,9 +130,12 @@ def solve_patches(
 
 
 def one_albedo(
-    profiles: Float[np.ndarray, "N Q C M"], inside: Bool[np.ndarray, "N Q"], side: int
+    profiles: Float[np.ndarray, "N Q C M"],
+    segments: Int[np.ndarray, "N Q"],
+    inside: Bool[np.ndarray, "N Q"],
+    side: int,
 ) -> Bool[np.ndarray, "N Q"]:
-    """Largest set of pixels in each window that share the albedo of one of them.
+    """Largest set of pixels in each window that share segment and albedo of one of them.
 
     Profiles are logarithms of intensities. Where albedo changes but not the normal, the ratio of
     two pixels is the same in all photos; where the normal changes, it is not.
@@ -145,8 +150,8 @@ def one_albedo(
         ratio = mean - mean[:, place, None]
         together = np.einsum("nqcm,ncm->nqc", rest, rest[:, place]) / rest.shape[3]
         deviation = np.maximum(variance + variance[:, place, None] - 2 * together, 0)
-        is_other = (np.abs(ratio) > _ALBEDO_STEP) & (deviation < (_ALBEDO_STEADINESS * ratio) ** 2)
-        same = inside & ~is_other.any(axis=2) & inside[:, place, None]
+        same = inside & ~_is_other(ratio, deviation) & inside[:, place, None]
+        same &= segments == segments[:, place, None]
         count = np.count_nonzero(same, axis=1)
         is_larger = count > most
         best[is_larger] = same[is_larger]
@@ -154,9 +159,33 @@ def one_albedo(
     return best
 
 
+def _is_other(
+    ratio: Float[np.ndarray, "*n C"], deviation: Float[np.ndarray, "*n C"]
+) -> Bool[np.ndarray, "*n"]:
+    """Whether two pixels differ in albedo: mean of their log ratio in a channel, its variance."""
+    is_steady = deviation < (_ALBEDO_STEADINESS * ratio) ** 2
+    return (is_steady & (np.abs(ratio) > _ALBEDO_STEP)).any(axis=-1)
+
+
+def albedo_segments(domain: Domain, profiles: Float[np.ndarray, "P C M"]) -> Int[np.ndarray, " P"]:
+    """Label of the piece, between steps of the albedo from pixel to pixel, of every pixel."""
+    here, there = [], []
+    for step in ((1, 0), (0, 1)):
+        near = domain.neighbour(*step)
+        first = np.flatnonzero(near != ABSENT)
+        second = near[first]
+        log_ratio = profiles[first] - profiles[second]
+        is_joined = ~_is_other(log_ratio.mean(axis=2), log_ratio.var(axis=2))
+        here.append(first[is_joined])
+        there.append(second[is_joined])
+    rows, columns = np.concatenate(here), np.concatenate(there)
+    links = sparse.csr_matrix((np.ones(len(rows), bool), (rows, columns)), (domain.size,) * 2)
+    return csgraph.connected_components(links, directed=False)[1]
+
+
 def _profiles(channels: Float[np.ndarray, "M C P"]) -> Float[np.ndarray, "P C M"]:
     bright = np.quantile(channels, 0.99, axis=2, keepdims=True)
-    floor = _DARKEST * np.maximum(bright, 1e-12 * max(float(bright.max()), 1e-300))
+    floor = _DARKEST * np.maximum(bright, max(1e-6 * float(bright.max()), 1e-30))
     logs = np.log(np.maximum(channels, floor)).astype(np.float32)
     return np.ascontiguousarray(np.transpose(logs, (2, 1, 0)))
 
@@ -170,6 +199,7 @@ def _members(
     """Pixels of the windows, in batches; −1 where a window has none."""
     rows, columns = (np.arange(0, size, windows.stride) for size in domain.mask.shape)
     centres = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1).reshape(-1, 2)
+    segments = None if profiles is None else albedo_segments(domain, profiles)
     numbers = domain.scatter(np.where(is_lit, np.arange(domain.size), ABSENT), fill=ABSENT)
     for attempt, shape in enumerate((windows, windows.enlarged())):
         margin = shape.side // 2
@@ -184,8 +214,8 @@ def _members(
             inside = members != ABSENT
             is_large = np.count_nonzero(inside, axis=1) >= shape.least_pixels
             batch, members, inside = batch[is_large], members[is_large], inside[is_large]
-            if profiles is not None and len(members):
-                inside = one_albedo(profiles[members], inside, shape.side)
+            if profiles is not None and segments is not None and len(members):
+                inside = one_albedo(profiles[members], segments[members], inside, shape.side)
                 is_large = np.count_nonzero(inside, axis=1) >= shape.least_pixels
                 short.append(batch[~is_large])
                 members = np.where(inside, members, ABSENT)[is_large]

@@ -8,11 +8,13 @@ from scipy.spatial import cKDTree
 _DIMENSIONS = 8
 _TOLERANCE = 0.03
 """Greatest distance of two intensity profiles of unit length."""
-_MOST_PIXELS = 15_000
+_MOST_PER_PIECE = 300
+_NEIGHBOURS = 24
 
 
 def profile_features(channels: Float[np.ndarray, "M C P"]) -> Float[np.ndarray, "P D"]:
     """Strongest parts of the intensity profiles, which are scaled to unit length per channel."""
+    channels = channels.astype(float)
     length = np.linalg.norm(channels, axis=0)
     scaled = channels / np.where(length > 0, length, 1.0) / np.sqrt(channels.shape[1])
     flat = scaled.reshape(-1, scaled.shape[2])
@@ -24,21 +26,22 @@ def twins(
     features: Float[np.ndarray, "P D"], pixel: Int[np.ndarray, " L"], piece: Int[np.ndarray, " L"]
 ) -> sparse.csr_matrix:
     """For pixels of every piece, the one most alike in another piece: a symmetric P×P matrix."""
-    step = -(-len(pixel) // _MOST_PIXELS)
-    pixel, piece = pixel[::step], piece[::step]
-    here, there = [], []
-    for number in np.unique(piece):
-        own, other = pixel[piece == number], pixel[piece != number]
-        if len(other) == 0:
-            continue
-        distance, nearest = cKDTree(features[other]).query(
-            features[own], distance_upper_bound=_TOLERANCE
-        )
-        is_near = np.isfinite(distance)
-        here.append(own[is_near])
-        there.append(other[nearest[is_near]])
-    empty = np.zeros(0, np.int64)
-    first, second = np.concatenate([empty, *here]), np.concatenate([empty, *there])
+    order = np.argsort(piece, kind="stable")
+    pixel, piece = pixel[order], piece[order]
+    size = np.bincount(piece)[piece]
+    step = -(-size // _MOST_PER_PIECE)
+    rank = np.arange(len(piece)) - np.searchsorted(piece, piece)
+    pixel, piece = pixel[rank % step == 0], piece[rank % step == 0]
+    points = features[pixel]
+    count = min(_NEIGHBOURS, len(pixel))
+    distance, nearest = cKDTree(points).query(points, count, distance_upper_bound=_TOLERANCE)
+    distance, nearest = distance.reshape(-1, count), nearest.reshape(-1, count)
+    is_near = np.isfinite(distance)
+    nearest = np.where(is_near, nearest, 0)
+    is_twin = is_near & (piece[nearest] != piece[:, None])
+    has_one = is_twin.any(axis=1)
+    first = pixel[has_one]
+    second = pixel[nearest[has_one, is_twin[has_one].argmax(axis=1)]]
     size = len(features)
     links = sparse.csr_matrix((np.ones(len(first)), (first, second)), (size, size))
     links = links + links.T

@@ -55,7 +55,8 @@ def unified(
     same = sparse.identity(pixels, format="csr")
     overlaps = overlaps_of(patches, same)
     labels = _pieces(overlaps, patches.count)
-    turns, eigenvalues = np.empty((patches.count, 3, 3)), ()
+    turns = np.empty((patches.count, 3, 3))
+    eigenvalues: tuple[float, ...] = ()
     order = np.argsort(-np.bincount(labels), kind="stable")
     for label in order:
         kept, inner = _within(overlaps, labels == label)

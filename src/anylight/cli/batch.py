@@ -33,7 +33,7 @@ class Batch:
     out: Path
     """Folder that gets one result folder per capture."""
     intake: IntakeOptions = field(default_factory=IntakeOptions)
-    options: RunOptions = field(default_factory=RunOptions)
+    solver: RunOptions = field(default_factory=RunOptions)
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
     jobs: int = 1
@@ -57,7 +57,7 @@ class Batch:
                 capture=capture.resolve(),
                 out=(self.out / name).resolve(),
                 intake=self.intake,
-                options=self.options,
+                solver=self.solver,
                 scale=self.scale,
                 output=self.output,
             )
@@ -86,10 +86,10 @@ def reconstruct_one(command: Run, sharing: int = 1) -> str:
         command: what to run.
         sharing: number of processes that share the machine.
     """
-    if sharing > 1 and command.options.threads is None:
+    if sharing > 1 and command.solver.threads is None:
         share = max(1, (os.cpu_count() or 1) // sharing)
-        options = msgspec.structs.replace(command.options, threads=share)
-        command = replace(command, options=options)
+        solver = msgspec.structs.replace(command.solver, threads=share)
+        command = replace(command, solver=solver)
     try:
         command.run(rich.console.Console(file=io.StringIO(), force_terminal=False))
     except InvalidInputError as error:

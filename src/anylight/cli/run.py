@@ -63,7 +63,7 @@ class Run:
     out: Path | None = None
     """Folder to write, new, empty, or from an earlier run; NAME_result here if not given."""
     intake: IntakeOptions = field(default_factory=IntakeOptions)
-    options: RunOptions = field(default_factory=RunOptions)
+    solver: RunOptions = field(default_factory=RunOptions)
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
 
@@ -79,7 +79,7 @@ class Run:
             say(console, f"warning: {warning}", style="yellow")
         if not console.is_terminal:
             say(console, "solving (the first run ever compiles for up to a minute)")
-        result = _shown(console, intake.capture, self.options)
+        result = _shown(console, intake.capture, self.solver)
         scene = to_scale(result.reconstruction, self.scale, intake.corner, self.intake.downscale)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
@@ -157,7 +157,7 @@ def _write(
     """Write everything a run leaves; run.json last, so that its presence means completeness."""
     scene, capture = result.reconstruction, intake.capture
     asked: dict[str, msgspec.Struct] = {
-        "options": command.options,
+        "options": command.solver,
         "intake": command.intake,
         "scale": command.scale,
         "output": command.output,
