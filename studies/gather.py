@@ -30,8 +30,9 @@ def main(options: Gather) -> None:
     """Write the numbers of all cells, one per line."""
     rows = []
     for folder in options.folders:
-        for path in sorted((folder / "cells").glob("*.json")):
-            record = msgspec.json.decode(path.read_bytes())
+        keys = msgspec.json.decode((folder / "cells.json").read_bytes())
+        for key in keys:
+            record = msgspec.json.decode((folder / "cells" / f"{key}.json").read_bytes())
             row = {name: record[name] for name in KEPT if record.get(name) is not None}
             numbers = record.get("metrics") or {}
             row["metrics"] = {

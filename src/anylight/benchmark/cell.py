@@ -44,7 +44,7 @@ from anylight.synth.render import render
 
 from .mixing import mix, true_normals
 
-_PICTURE = 300
+_PICTURE = 200
 _ERROR_DEG = 40.0
 """Angle that the error maps show as white."""
 _CACHE = "ANYLIGHT_BENCH_CACHE"

@@ -9,12 +9,12 @@ from .store import Record, Store
 from .tables import by_scene, error_of
 
 _STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1500px;padding:0 1rem;
+body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1640px;padding:0 1rem;
 background:#17181a;color:#e8e6e1}h1,h2,h3{font-weight:600}
 table{border-collapse:collapse;margin:1rem 0}
 td,th{padding:.25rem .7rem;border-bottom:1px solid #34363a;text-align:right}
 td:first-child,th:first-child{text-align:left}.set{display:flex;gap:.8rem;overflow-x:auto;
-padding:.4rem 0 1.2rem}.cell{flex:0 0 auto;width:170px}.cell img{width:170px;display:block;
+padding:.4rem 0 1.2rem}.cell{flex:0 0 auto;width:150px}.cell img{width:150px;display:block;
 margin-bottom:.25rem;background:#1a1a1a}.cell b{display:block;font-size:13px;min-height:2.6em}
 .cell span{color:#aaa;font-size:12px}img.figure,svg{max-width:620px;background:white}
 figure{display:inline-block;margin:.5rem}.none{color:#c99}

@@ -51,9 +51,11 @@ class Plan:
             if name not in known:
                 raise InvalidInputError(f"'{name}' is not known; there are {', '.join(known)}.")
 
-    def volume(self, shape: Shape) -> float:
-        """Best volume of a shape, or of what stands in for it."""
-        return shape.stand_in_volume if self.meshes is None else shape.volume
+    def volume(self, shape: Shape, method: Method) -> float:
+        """Best volume of a shape for a method, or of what stands in for it."""
+        if self.meshes is None:
+            return shape.stand_in_volume
+        return shape.prior_volume if method.is_prior else shape.volume
 
     def scene(self, shape: Shape, albedo: str) -> Scene:
         """A rendered data set."""
@@ -63,7 +65,7 @@ class Plan:
     def main(self) -> list[Cell]:
         """Methods × shapes × albedos."""
         return [
-            _cell(name, METHODS[name], self.scene(shape, albedo), self.volume(shape))
+            _cell(name, METHODS[name], self.scene(shape, albedo), self.volume(shape, METHODS[name]))
             for shape in map(shape_of, self.shapes)
             for albedo in self.albedos
             for name in self.methods
@@ -90,8 +92,8 @@ class Plan:
             if shape_name not in self.shapes:
                 continue
             shape = shape_of(shape_name)
-            scene, volume = self.scene(shape, albedo), self.volume(shape)
             paper = METHODS["paper"]
+            scene, volume = self.scene(shape, albedo), self.volume(shape, paper)
             for value in VOLUMES:
                 cells.append(_cell("paper", paper, scene, value, study="volume", value=value))
             for value in SMOOTHNESSES:

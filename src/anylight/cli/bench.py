@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import rich.console
 
 from anylight.benchmark.catalogue import ALBEDOS, MAIN, SHAPES, SUPPLEMENT
@@ -148,6 +149,8 @@ def write_tables(store: Store, plan: Plan, cells: Iterable[Cell]) -> None:
     text = "".join(f"## {title}\n\n{table}\n" for title, table in tables.items())
     (folder / "tables.md").write_text(text, encoding="utf-8")
     (folder / "cells.csv").write_text(as_csv(records), encoding="utf-8")
+    keys = msgspec.json.encode([record["key"] for record in records])
+    (folder / "cells.json").write_bytes(msgspec.json.format(keys, indent=1) + b"\n")
     for title, svg in figures.items():
         if svg:
             name = title.lower().replace("'", "").replace(" ", "_")
