@@ -37,7 +37,7 @@ from anylight.model.options import JointOptions, PaperOptions
 from anylight.model.problem import Problem, build_problem, white_level
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.state import State
-from anylight.photometry.shading import balanced
+from anylight.photometry.shading import balanced, settled
 from anylight.solve.alternate import Report, Status, alternate, first_state
 from anylight.threads import quiet_algebra, use_threads
 
@@ -45,6 +45,8 @@ FEW_PHOTOS = 6
 MIN_JOINT_PHOTOS = 4
 """The default method needs so many."""
 PAPER_VOLUME = 0.15
+_LIGHT_SAMPLE = 20_000
+"""Normals to settle the light on."""
 _GLARE = 100.0
 """Brighter than this, relative to white, makes no difference to a warning."""
 _MEDIAN_SIDE, _START_BLUR = 7, 0.015
@@ -94,6 +96,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidInputError("--volume-px must not be negative.")
         if self.use is not None and self.use < MIN_PHOTOS:
             raise InvalidInputError(f"--use must be {MIN_PHOTOS} or more.")
+        if self.method != "ours" and self.preset != "default":
+            raise InvalidInputError(
+                f"--preset belongs to our own method; leave it out with --method {self.method}."
+            )
         if self.threads is not None and self.threads < 1:
             raise InvalidInputError("--threads must be 1 or more.")
 
@@ -146,7 +152,8 @@ def reconstruct(
         photos = np.ascontiguousarray(capture.photos[chosen])
         exposures = tuple(capture.exposures[i] for i in chosen) if capture.exposures else ()
         lights = None if capture.lights is None else capture.lights[chosen]
-        capture = replace(capture, photos=photos, names=(), exposures=exposures, lights=lights)
+        names = tuple(capture.names[i] for i in chosen) if capture.names else ()
+        capture = replace(capture, photos=photos, names=names, exposures=exposures, lights=lights)
     lacks = []
     if options.preset == "default" and capture.num_photos < MIN_JOINT_PHOTOS:
         lacks.append(
@@ -274,7 +281,9 @@ def _jointly(
         )
     if status is Status.INTERRUPTED:
         warnings.append(str(status))
-    albedo, lighting = balanced(found.albedo.astype(float), found.lighting, _colour(capture))
+    sample = found.normals[:, :: max(1, domain.size // _LIGHT_SAMPLE)].T.astype(float)
+    light = settled(found.lighting, sample)
+    albedo, lighting = balanced(found.albedo.astype(float), light, _colour(capture))
     radiance = white / capture.full_scale
     scene = Reconstruction(
         mask=np.array(capture.mask),
@@ -389,7 +398,8 @@ def _photo_warnings(white: float, capture: Capture, chosen: np.ndarray) -> list[
         )
     brightness = sample.max(axis=(1, 2))
     for index in np.flatnonzero(brightness < 0.01):
-        warnings.append(f"photo {chosen[index]} is black on the object; leave it out.")
+        name = capture.names[index] if capture.names else f"photo {chosen[index]}"
+        warnings.append(f"{name} is black on the object; leave it out.")
     if (sample.max(axis=(0, 1)) < 0.01).any():
         warnings.append("a channel is black in all photos; it says nothing about the shape.")
     if capture.num_photos < FEW_PHOTOS:

@@ -221,6 +221,18 @@ def test_processes_give_the_numbers_of_one(tmp_path):
         assert one["mae_deg"] == pytest.approx(other["mae_deg"], abs=0.02)
 
 
+def test_an_interrupted_cell_is_not_kept(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anylight.benchmark.cell.reconstruct", interrupted)
+    out = tmp_path / "bench"
+    with pytest.raises(SystemExit) as caught:
+        main(["bench", "--out", str(out), *BENCH])
+    assert caught.value.code == 130
+    assert not list(out.glob("cells/*"))
+
+
 def test_unknown_names_are_refused(tmp_path, capsys):
     out = str(tmp_path / "bench")
     fails(capsys, ["bench", "--out", out, "--shapes", "teapot"], "teapot", "armadillo")
@@ -241,6 +253,11 @@ def test_batch_runs_all_and_names_what_failed(tmp_path, capsys):
     assert (out / "good" / "run.json").exists()
     assert main(arguments) == 2
     assert "2 captures, 1 to run" in capsys.readouterr().err
+    arguments[1:3] = [str(good)]
+    assert main(arguments) == 0
+    assert "1 captures, 0 to run" in capsys.readouterr().err
+    assert main([*arguments, "--use", "4"]) == 0
+    assert "1 captures, 1 to run" in capsys.readouterr().err
 
 
 def test_every_method_runs_on_any_capture(tmp_path):

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from anylight.photometry.shading import balanced, intensity
+from anylight.photometry.harmonics import harmonics
+from anylight.photometry.shading import balanced, intensity, settled, shading
 
 
 def test_balancing_changes_no_image_and_gives_the_mean_colour(rng):
@@ -20,3 +21,17 @@ def test_a_black_channel_leaves_the_others_alone(rng):
     albedo = np.stack([np.zeros(9), rng.random(9)])
     paint, _ = balanced(albedo, np.ones((3, 2, 1)), np.array([0.0, 0.5]))
     assert np.allclose(paint, albedo / albedo.max())
+
+
+def test_settled_light_shades_alike_and_forgets_what_nobody_sees(rng):
+    normals = 0.5 * rng.standard_normal((3000, 3))
+    normals[:, 2] = -1.0
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    lamp = np.zeros((2, 1, 31))
+    lamp[:, 0, :4] = [[1.0, -0.3, -0.6, 0.2], [1.0, 0.3, -0.5, -0.4]]
+    gram = harmonics(normals, 6).T @ harmonics(normals, 6)
+    unseen = np.linalg.eigh(gram)[1][:, :4] @ rng.standard_normal((4, 2))
+    found = settled(lamp + 3.0 * unseen.T[:, None], normals)
+    before, after = shading(lamp, normals), shading(found, normals)
+    assert np.sqrt(((after - before) ** 2).mean() / (before**2).mean()) < 0.03
+    assert np.linalg.norm(found - lamp) < 0.35 * np.linalg.norm(3.0 * unseen)

@@ -39,6 +39,7 @@ from anylight.pictures import (
     shrink,
 )
 from anylight.pipeline import RunOptions, reconstruct
+from anylight.solve.alternate import Status
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
 
@@ -124,6 +125,8 @@ def run_cell(cell: Cell, sharing: int = 1) -> Outcome:
             result = reconstruct(capture, options)
     except (InvalidInputError, np.linalg.LinAlgError) as error:
         return Outcome({**record, "status": "cannot", "message": str(error)}, {})
+    if result.status is Status.INTERRUPTED:  # what was reached so far is no measurement
+        raise KeyboardInterrupt
     record |= {
         "status": "done",
         "seconds": round(perf_counter() - begin, 2),

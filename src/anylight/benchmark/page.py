@@ -13,14 +13,15 @@ body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1640px;paddi
 background:#17181a;color:#e8e6e1}h1,h2,h3{font-weight:600}
 table{border-collapse:collapse;margin:1rem 0}
 td,th{padding:.25rem .7rem;border-bottom:1px solid #34363a;text-align:right}
-td:first-child,th:first-child{text-align:left}.set{display:flex;gap:.8rem;overflow-x:auto;
-padding:.4rem 0 1.2rem}.cell{flex:0 0 auto;width:150px}.cell img{width:150px;display:block;
-margin-bottom:.25rem;background:#1a1a1a}.cell b{display:block;font-size:13px;min-height:2.6em}
-.cell span{color:#aaa;font-size:12px}img.figure,svg{max-width:620px;background:white}
+td:first-child,th:first-child{text-align:left}.set{overflow-x:auto;
+padding:.4rem 0 1.2rem}.set th{font-size:13px;vertical-align:top;text-align:left}
+.set th span{color:#aaa;font-weight:400;font-size:12px}.set td{padding:.2rem;vertical-align:top}
+.set td img{width:150px;display:block;background:#1a1a1a}
+img.figure,svg{max-width:620px;background:white}
 figure{display:inline-block;margin:.5rem}.none{color:#c99}
 """
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'"
-_CAPTIONS = {
+_ROWS = {
     "normals": "normals", "error": "error (white: 40°)", "albedo": "albedo", "light": "light",
 }  # fmt: skip
 
@@ -31,6 +32,7 @@ def benchmark_page(
     tables: Mapping[str, str],
     figures: Mapping[str, str],
     methods: Sequence[str],
+    note: str = "",
 ) -> str:
     """Everything about a benchmark.
 
@@ -40,12 +42,13 @@ def benchmark_page(
         tables: Markdown tables by their titles.
         figures: SVG by their titles.
         methods: columns, in order.
+        note: a sentence under the title.
     """
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'>",
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         "<meta name='viewport' content='width=device-width'><title>anylight benchmark</title>",
-        f"<style>{_STYLE}</style><h1>anylight benchmark</h1>",
+        f"<style>{_STYLE}</style><h1>anylight benchmark</h1><p>{escape(note)}</p>",
     ]
     for title, table in tables.items():
         parts.append(f"<h2>{escape(title)}</h2>{_table(table)}")
@@ -68,45 +71,46 @@ def benchmark_page(
 
 
 def _scene(store: Store, cells: Mapping[str, Record], methods: Sequence[str]) -> str:
-    """Input, truth, and every method's normals and errors side by side."""
-    first = next((c for c in cells.values() if c.get("status") == "done"), None)
-    shown = []
-    if first is not None:
-        shown.append(_column(store, first["key"], "input", ("input",), ""))
-        if store.picture(first["key"], "truth"):
-            names = ("truth", "true_albedo", "true_light")
-            shown.append(_column(store, first["key"], "truth", names, ""))
+    """Input, truth and all methods in columns; normals, errors, albedo and light in rows."""
+    done = [cells[m] for m in methods if m in cells and cells[m].get("status") == "done"]
+    if not done:
+        return "".join(
+            f"<p class='none'>{escape(str(c.get('message')))}</p>" for c in cells.values()
+        )
+    known = done[0]["key"]
+    columns = [("input", "", {"normals": (known, "input")})]
+    if store.picture(known, "truth"):
+        true = {"normals": "truth", "albedo": "true_albedo", "light": "true_light"}
+        columns.append(("truth", "", {row: (known, name) for row, name in true.items()}))
     for method in methods:
         record = cells.get(method)
         if record is None:
             continue
-        label = METHODS[method].label
-        if record.get("status") != "done":
-            why = escape(str(record.get("message", "")))
-            shown.append(
-                f"<div class='cell'><b>{escape(label)}</b><span class='none'>{why}</span></div>"
-            )
-            continue
-        error = error_of(record)
-        words = "" if error is None else f"{error:.2f}°, "
-        words += f"{record['seconds']:.1f} s"
-        shown.append(_column(store, record["key"], label, tuple(_CAPTIONS), words))
-    return f"<div class='set'>{''.join(shown)}</div>"
+        words, pictures = str(record.get("message", "")), {}
+        if record.get("status") == "done":
+            error = error_of(record)
+            words = "" if error is None else f"{error:.2f}°, "
+            words += f"{record['seconds']:.1f} s"
+            pictures = {row: (record["key"], row) for row in _ROWS}
+        columns.append((METHODS[method].label, words, pictures))
+    head = "".join(
+        f"<th>{escape(title)}<br><span>{escape(w)}</span></th>" for title, w, _ in columns
+    )
+    rows = [f"<tr><th></th>{head}</tr>"]
+    for row, caption in _ROWS.items():
+        images = [_image(store, *own[row]) if row in own else "" for _, _, own in columns]
+        if any(images):
+            cells_shown = "".join(f"<td>{image}</td>" for image in images)
+            rows.append(f"<tr><th>{escape(caption)}</th>{cells_shown}</tr>")
+    return f"<div class='set'><table>{''.join(rows)}</table></div>"
 
 
-def _column(store: Store, key: str, title: str, names: Sequence[str], words: str) -> str:
-    images = []
-    for name in names:
-        path = store.picture(key, name)
-        if path is not None:
-            data = base64.b64encode(path.read_bytes()).decode()
-            caption = _CAPTIONS.get(name, name.replace("_", " "))
-            images.append(
-                f"<img alt='{escape(caption)}' title='{escape(caption)}' "
-                f"src='data:image/png;base64,{data}'>"
-            )
-    shown = f"{''.join(images)}<span>{escape(words)}</span>"
-    return f"<div class='cell'><b>{escape(title)}</b>{shown}</div>"
+def _image(store: Store, key: str, name: str) -> str:
+    path = store.picture(key, name)
+    if path is None:
+        return ""
+    data = base64.b64encode(path.read_bytes()).decode()
+    return f"<img alt='{escape(name)}' src='data:image/png;base64,{data}'>"
 
 
 def _table(markdown: str) -> str:

@@ -11,8 +11,10 @@ import tyro
 
 from anylight.errors import InvalidInputError
 from anylight.intake.options import IntakeOptions
+from anylight.intake.source import fingerprint
 from anylight.model.scale import ScaleOptions
 from anylight.pipeline import RunOptions
+from anylight.solve.alternate import Status
 
 from .bench import run_tasks
 from .progress import say, shown_progress
@@ -45,6 +47,8 @@ class Batch:
 
     def run(self, console: rich.console.Console) -> None:
         """Run what is missing and say how it went."""
+        if not self.captures:
+            raise InvalidInputError("there is nothing to do: name the folders of the captures.")
         names = [capture.resolve().stem for capture in self.captures]
         twins = {name for name in names if names.count(name) > 1}
         if twins:
@@ -62,9 +66,20 @@ class Batch:
                 output=self.output,
             )
             for name, capture in zip(names, self.captures, strict=True)
-            if not (self.out / name / "run.json").exists()
         }
+        tasks = {name: task for name, task in tasks.items() if not is_finished(task)}
         say(console, f"{len(names)} captures, {len(tasks)} to run: {self.out}")
+        failed = []
+        try:
+            failed = self._run(console, tasks)
+        except (KeyboardInterrupt, SystemExit):
+            say(console, "stopped; finished captures are kept, the others run next time.")
+            raise SystemExit(130) from None
+        if failed:
+            raise InvalidInputError(f"{len(failed)} of {len(tasks)} failed: {', '.join(failed)}.")
+
+    def _run(self, console: rich.console.Console, tasks: dict[str, Run]) -> list[str]:
+        """Run what is missing; names those that failed."""
         failed = []
         with shown_progress(console) as report:
             ended = run_tasks(reconstruct_one, tasks, self.jobs, self.memory_mb, self.cluster)
@@ -75,8 +90,21 @@ class Batch:
                 tries = f" (started {len(done.starts)} times)" if len(done.starts) > 1 else ""
                 say(console, f"{count}/{len(tasks)} {done.key}: {words}{tries}")
                 report("captures", count / len(tasks))
-        if failed:
-            raise InvalidInputError(f"{len(failed)} of {len(tasks)} failed: {', '.join(failed)}.")
+        return failed
+
+
+def is_finished(command: Run) -> bool:
+    """Whether a result of the same photos with the same options is there, and whole."""
+    assert command.out is not None
+    try:
+        record = msgspec.json.decode((command.out / "run.json").read_bytes())
+        same = record["fingerprint"] == fingerprint(command.capture) and all(
+            record[name] == msgspec.to_builtins(options)
+            for name, options in command.asked().items()
+        )
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return False
+    return bool(same and record["status"] != str(Status.INTERRUPTED))
 
 
 def reconstruct_one(command: Run, sharing: int = 1) -> str:

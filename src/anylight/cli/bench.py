@@ -1,5 +1,7 @@
 """`anylight bench`: compare methods on data sets."""
 
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -73,6 +75,10 @@ class Bench:
                     self.lights, self.real)  # fmt: skip
         store = Store(self.out)
         cells = [*plan.main(), *plan.real_cells(), *(plan.studies() if self.studies else ())]
+        if not cells:
+            raise InvalidInputError("there is nothing to compare: woodham needs --real.")
+        if self.lights is not None and not _has_maps(self.lights):
+            raise InvalidInputError(f"{self.lights}: holds no .hdr or .exr environment map.")
         missing = store.missing(cells)
         say(console, f"{len(cells)} cells, {len(missing)} to run: {self.out}")
         try:
@@ -82,11 +88,18 @@ class Bench:
                     if not console.is_terminal:
                         say(console, f"{count}/{len(missing)} {_line(record)}")
                     report("cells", count / len(missing))
-        finally:
-            write_tables(store, plan, cells)
-        records = store.records(plan.main())
-        say(console, summary_table(records, methods))
+        except KeyboardInterrupt:
+            say(console, "stopped; cells that were finished are kept, the others run next time.")
+            raise SystemExit(130) from None
+        write_tables(store, plan, cells)
+        sys.stdout.write(summary_table(store.records(plan.main()), methods))
         say(console, f"look at {self.out / 'index.html'}")
+        failed = [r for r in store.records(cells) if r.get("status") == "failed"]
+        if failed:
+            raise InvalidInputError(
+                f"{len(failed)} of {len(cells)} cells failed, the first with: "
+                f"{failed[0].get('message')}"
+            )
 
     def _run(self, cells: Mapping[str, Cell]) -> Iterator[Done]:
         return run_tasks(run_cell, cells, self.jobs, self.memory_mb, self.cluster)
@@ -103,10 +116,18 @@ def run_tasks(
     if not arguments:
         return iter(())
     if cluster is not None:
+        if not re.fullmatch(r"(\w+://)?[\w.\-\[\]:]+:\d+", cluster):
+            raise InvalidInputError(
+                f"--cluster {cluster}: is not an address; write tcp://host:8786."
+            )
         return run_on_cluster(function, arguments, cluster)
     if jobs == 1 and memory_mb is None:
         return run_here(function, arguments)
     return run_locally(partial(function, sharing=jobs), arguments, jobs, memory_mb)
+
+
+def _has_maps(folder: Path) -> bool:
+    return folder.is_dir() and any(p.suffix.lower() in (".hdr", ".exr") for p in folder.iterdir())
 
 
 def _line(record: Record) -> str:
@@ -155,5 +176,7 @@ def write_tables(store: Store, plan: Plan, cells: Iterable[Cell]) -> None:
         if svg:
             name = title.lower().replace("'", "").replace(" ", "_")
             (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-    page = benchmark_page(store, records, tables, figures, plan.methods)
+    note = "Shapes are embedded stand-ins: " if plan.meshes is None else ""
+    note += ", ".join(f"{s.stand_in} for {s.name}" for s in SHAPES) if note else ""
+    page = benchmark_page(store, records, tables, figures, plan.methods, note)
     (folder / "index.html").write_text(page, encoding="utf-8")

@@ -7,6 +7,7 @@ import numpy as np
 import rich.console
 import tyro
 
+from anylight.errors import InvalidInputError
 from anylight.intake.load import Intake, load
 from anylight.intake.options import IntakeOptions
 from anylight.io.folder import Owned, check_output, staged_folder
@@ -38,6 +39,11 @@ class Mask:
         """Read, mask, write."""
         out = self.out or Path(f"{self.capture.resolve().stem}_mask")
         check_output(out, OWNED)
+        if (out / "mask.png").exists():
+            raise InvalidInputError(
+                f"{out / 'mask.png'}: is there already, perhaps corrected by hand; choose another "
+                "--out or remove it."
+            )
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
         mask = intake.capture.mask

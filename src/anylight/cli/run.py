@@ -18,13 +18,14 @@ from anylight.errors import InvalidInputError
 from anylight.export.folder import EXPORTED, export_scene, write_previews
 from anylight.intake.load import Intake, load
 from anylight.intake.options import IntakeOptions
+from anylight.intake.source import fingerprint
 from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.joint.newton import NewtonReport
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
-from anylight.model.scale import ScaleOptions, to_scale
+from anylight.model.scale import ScaleOptions, check_scale, to_scale
 from anylight.pipeline import Result, RunOptions, reconstruct
 from anylight.report.page import report_html
 from anylight.solve.alternate import Report, Status
@@ -67,6 +68,15 @@ class Run:
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
 
+    def asked(self) -> dict[str, msgspec.Struct]:
+        """All options by the name that the record has for them."""
+        return {
+            "options": self.solver,
+            "intake": self.intake,
+            "scale": self.scale,
+            "output": self.output,
+        }
+
     def run(self, console: rich.console.Console) -> None:
         """Load, examine, solve, write."""
         out = self.out or Path(f"{self.capture.resolve().stem}_result")
@@ -74,6 +84,7 @@ class Run:
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
             examination = examine(intake, report)
+        check_scale(self.scale, intake.capture, intake.corner, self.intake.downscale)
         intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
         for warning in intake.warnings:
             say(console, f"warning: {warning}", style="yellow")
@@ -156,12 +167,7 @@ def _write(
 ) -> None:
     """Write everything a run leaves; run.json last, so that its presence means completeness."""
     scene, capture = result.reconstruction, intake.capture
-    asked: dict[str, msgspec.Struct] = {
-        "options": command.solver,
-        "intake": command.intake,
-        "scale": command.scale,
-        "output": command.output,
-    }
+    asked = command.asked()
     progress("write", 0.0)
     save_reconstruction(folder / "result.npz", scene)
     write_trace(folder / "trace.csv", result.trace)
@@ -180,6 +186,10 @@ def _write(
         told = story(result, intake, asked, findings)
         page = report_html(told, progress=lambda _, share: progress("write", 0.7 + 0.29 * share))
         (folder / "report.html").write_text(page, encoding="utf-8")
-    everything = msgspec.json.encode(record(result, intake, asked, findings))
+    told_all = {
+        "fingerprint": fingerprint(command.capture),
+        **record(result, intake, asked, findings),
+    }
+    everything = msgspec.json.encode(told_all)
     (folder / "run.json").write_bytes(msgspec.json.format(everything, indent=2) + b"\n")
     progress("write", 1.0)

@@ -8,6 +8,7 @@ from jaxtyping import Float, Shaped
 
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.intake.load import Intake, silent
+from anylight.intake.photo import FOREIGN_SUFFIXES
 from anylight.intake.shifts import Shifts, find_shifts
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
@@ -23,6 +24,7 @@ _MOVED_PX = 1.5
 _MOVED_FAR = 0.01
 """Share of the longer side from where movement makes a result worthless."""
 _FEW, _MANY = 8, 20
+_FEW_PIXELS = 400
 _NOISE_FLOOR = 3e-3
 """Relative strength below which a combination of the photos is noise or gloss."""
 BYTES_AT_LEAST = 400_000_000
@@ -184,7 +186,22 @@ def _about_photos(intake: Intake) -> list[Finding]:
         )
     if intake.source.left_out:
         names = ", ".join(intake.source.left_out[:3])
-        findings.append(Finding("note", "photos", f"Left out: {names}.", ""))
+        foreign = any(n.lower().endswith(FOREIGN_SUFFIXES) for n in intake.source.left_out)
+        findings.append(
+            Finding(
+                "warning" if foreign else "note",
+                "photos",
+                f"Left out: {names}"
+                + (
+                    f" and {len(intake.source.left_out) - 3} more."
+                    if len(intake.source.left_out) > 3
+                    else "."
+                ),
+                "HEIC and video are not read; convert them if they belong to it."
+                if foreign
+                else "",
+            )
+        )
     exposures = np.array(capture.exposures)
     if len(exposures) and np.ptp(exposures) > 0.02 * exposures.mean():
         text = f"Exposure differs by a factor {exposures.max() / exposures.min():.2g}; "
@@ -252,17 +269,15 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
 
 
 def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
-    text = (
-        f"{independent} of {photos} photos show independent light: enough to fill harmonics of "
-        f"order {order}."
-    )
+    text = f"{independent} of {photos} photos show independent light"
     if independent >= 4:
-        return [Finding("good" if order >= 2 else "note", "lights", text)]
+        words = f", which is enough (harmonics of order {order} are filled by it)."
+        return [Finding("good", "lights", text + words)]
     return [
         Finding(
             "problem" if independent < 3 else "warning",
             "lights",
-            text.replace("enough to", "hardly enough to"),
+            f"{text}: shape, paint and light can hardly be told apart.",
             "Move the lamp further between photos: left, right, above, and close to the lens.",
         )
     ]
@@ -296,6 +311,10 @@ def _about_mask(intake: Intake) -> list[Finding]:
     mask = intake.capture.mask
     pieces = intake.capture.domain().num_components
     text = f"{100 * mask.mean():.0f} % of the frame is object ({intake.mask_source})."
+    if mask.sum() < _FEW_PIXELS:
+        text = f"Only {mask.sum()} pixels are on the object."
+        remedy = "Come closer, or do not reduce the photos so much."
+        return [Finding("problem", "mask", text, remedy)]
     made = intake.mask_source == "made from the photos"
     findings = [
         Finding(

@@ -197,13 +197,14 @@ def _read_all(
 def _check_size(path: Path, photo: np.ndarray, first: Path, like: np.ndarray) -> None:
     if photo.shape == like.shape:
         return
-    turned = photo.shape[:2] == like.shape[1::-1]
-    hint = (
-        "one is portrait and the other landscape: keep the camera as it is between photos, or "
-        "rotate the file."
-        if turned
-        else "all photos must come from the same camera at the same settings."
-    )
+    hint = "leave it out, or export it again like the others."
+    if photo.shape[2] != like.shape[2]:
+        hint = "one is grey and the other in colour: export both alike."
+    elif photo.shape[:2] == like.shape[1::-1]:
+        hint = (
+            "one is portrait and the other landscape: keep the camera as it is between photos, or "
+            "rotate the file."
+        )
     raise InvalidInputError(
         f"{path}: is {_describe(photo)} but {first.name} is {_describe(like)}; {hint}"
     )

@@ -14,6 +14,7 @@ from .raw import RAW_SUFFIXES, read_raw
 HEIF_SUFFIXES = (".heic", ".heif", ".avif")
 VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".m4v", ".webm", ".mts")
 READABLE = (*PHOTO_SUFFIXES, *RAW_SUFFIXES)
+FOREIGN_SUFFIXES = (*HEIF_SUFFIXES, *VIDEO_SUFFIXES)
 
 
 def read_photo(path: Path) -> tuple[Shaped[np.ndarray, "h w C"], Metadata]:

@@ -1,5 +1,6 @@
 """Where a capture comes from: which files are photos, in which of the dialects people use."""
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,9 +24,10 @@ from anylight.io.metadata import Coding
 from anylight.model.capture import MIN_PHOTOS
 
 from .arrays import Arrays, read_mat, read_npz
-from .photo import READABLE, refuse_foreign
+from .photo import FOREIGN_SUFFIXES, READABLE, refuse_foreign
 from .raw import RAW_SUFFIXES
 
+_END = 1 << 16
 _LINO = re.compile(r"L[ _(-]*\d+\)?", re.IGNORECASE)
 _DERIVED = {"normal", "normals", "normal_gt", "normal_map", "nml_predict", "basecolor", "albedo",
             "roughness", "metallic", "depth"}  # fmt: skip
@@ -55,6 +57,20 @@ class Source:
     intensities: Float[np.ndarray, "M 3"] | None = None
     left_out: tuple[str, ...] = ()
     """Images in the folder that are not photos."""
+
+
+def fingerprint(path: Path) -> str:
+    """Digest of a capture's files by name, size and both ends: cheap, and changes with them."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        size = file.stat().st_size
+        digest.update(f"{file.relative_to(path) if file != path else file.name} {size}".encode())
+        with file.open("rb") as content:
+            digest.update(content.read(_END))
+            content.seek(max(size - _END, 0))
+            digest.update(content.read(_END))
+    return digest.hexdigest()
 
 
 def find_source(path: Path) -> Source:
@@ -209,7 +225,8 @@ def _plain(folder: Path) -> Source:
     is_lino = len(lino) >= MIN_PHOTOS and (folder.suffix == ".data" or not others)
     photos = tuple(lino if is_lino else [p for p in everything if p not in doubled | derived])
     _enough(folder, photos)
-    left_out = tuple(path.name for path in everything if path not in photos)
+    unread = [p for p in sorted(folder.iterdir()) if p.suffix.lower() in FOREIGN_SUFFIXES]
+    left_out = tuple(path.name for path in [*everything, *unread] if path not in photos)
     if is_lino:
         return Source(
             name, "SDM-UniPS folder", folder, photos, notes=notes, coding="srgb", left_out=left_out

@@ -9,6 +9,7 @@ import numpy as np
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic
 
+from .capture import Capture
 from .reconstruction import Reconstruction
 
 _NEAR = 1
@@ -47,6 +48,14 @@ class ScaleOptions(msgspec.Struct, frozen=True, kw_only=True):
                 "positive."
             )
         return x1, y1, x2, y2, size
+
+
+def check_scale(
+    options: ScaleOptions, capture: Capture, corner: tuple[int, int] = (0, 0), downscale: int = 1
+) -> None:
+    """Refuse before any work what could not be brought to scale after it."""
+    flat = Reconstruction(np.array(capture.mask), capture.camera, np.ones(capture.mask.shape))
+    to_scale(flat, options, corner, downscale)
 
 
 def to_scale(
@@ -101,5 +110,8 @@ def _point(
     ]
     near = scene.depth[window][scene.mask[window]]
     if not near.size:
-        raise InvalidInputError(f"--scale-points: ({x:g}, {y:g}) is not on the object.")
+        raise InvalidInputError(
+            f"--scale-points: ({x:g}, {y:g}) is not on the object; name two points inside the "
+            "mask, in pixels from the upper left corner of the photos."
+        )
     return scene.camera.points(np.array(u), np.array(v), np.array(float(np.median(near))))

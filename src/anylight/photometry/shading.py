@@ -5,7 +5,7 @@ from jaxtyping import Float
 
 from anylight.arrays import Lighting
 
-from .harmonics import harmonics, order_of
+from .harmonics import half_cosines, harmonics, order_of
 
 
 def shading(lighting: Lighting, normals: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "M C P"]:
@@ -35,3 +35,28 @@ def balanced(
         scale = mean / colour
     scale *= float((albedo / scale[:, None]).max()) or 1.0
     return albedo / scale[:, None], lighting * scale[:, None]
+
+
+def settled(
+    lighting: Lighting, normals: Float[np.ndarray, "P 3"], tolerance: float = 1e-2
+) -> Lighting:
+    """The faintest light that shades these normals alike.
+
+    Normals that face the camera see half of the sphere, so harmonics can trade with each other and
+    with light from behind; of all lights within a tolerance (relative, root mean square) of the
+    same shading this takes the one with the least radiance.
+    """
+    order = order_of(lighting.shape[-1])
+    basis = harmonics(normals, order)
+    gram = basis.T @ basis / len(basis)
+    cost = np.diag(1 / half_cosines(order) ** 2)
+    flat = lighting.reshape(-1, lighting.shape[-1])
+    power = np.einsum("nk,kl,nl->", flat, gram, flat)
+    best = flat
+    for weight in 10.0 ** np.arange(-12, 3, 0.5):
+        found = flat @ np.linalg.solve(gram + weight * cost, gram).T
+        change = found - flat
+        if np.einsum("nk,kl,nl->", change, gram, change) > tolerance**2 * power:
+            break
+        best = found
+    return best.reshape(lighting.shape)
