@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-fast lint figures tables bench-speed bench-drift clean
+.PHONY: demo test test-slow lint figures tables bench-speed bench-drift clean
 
 demo: $(VENV)/.core
 	$(BIN)/anylight synth --shape bust --albedo rectcircle --images 25 --height 320 --out demo/bust
@@ -13,10 +13,10 @@ demo: $(VENV)/.core
 	@echo "and demo/result/preview/shaded.png, depth.png, normals.png, albedo.png, lights.png (out)."
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2
-
-test-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n 2 -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -8,6 +8,8 @@ import matplotlib as mpl
 import numpy as np
 
 from anylight.benchmark.catalogue import METHODS
+from anylight.benchmark.figures import Axis
+from anylight.benchmark.figures import study_figure as benchmark_figure
 from anylight.benchmark.tables import detailed_table as benchmark_details
 from anylight.benchmark.tables import summary_table as benchmark_summary
 
@@ -244,6 +246,21 @@ def write_benchmark() -> None:
         "HEIGHT": "320",
     }.items():
         text = text.replace("{{" + name + "}}", value)
+    degrees = Axis("mean angular error (degrees)")
+    for study, x, y, number, name in (
+        (
+            "volume",
+            Axis("relative volume of the balloon", is_log=True),
+            degrees,
+            "mae_deg",
+            "volume",
+        ),
+        ("smoothness", Axis("μ per photo", is_log=True), degrees, "mae_deg", "smoothness"),
+        ("photos", Axis("photos"), degrees, "mae_deg", "photos"),
+        ("photos", Axis("photos"), Axis("seconds"), "seconds", "seconds"),
+    ):
+        svg = benchmark_figure(rows, study, x, y, number)
+        (DOCS / "images" / f"bench_{name}.svg").write_text(svg, encoding="utf-8")
     made = "<!-- Made by `make tables` from docs/results/benchmark.json and its template. -->\n"
     (DOCS / "benchmark.md").write_text(made + text)
 

@@ -94,6 +94,7 @@ def rough_depth(scene, rng):
     return np.where(mask, noisy, np.nan)
 
 
+@pytest.mark.slow
 def test_a_rough_depth_decides_hill_or_hollow_and_the_scale(pit, rng):
     plain = evaluate(reconstruct(pit.capture).reconstruction, pit.truth)
     helped = replace(pit.capture, depth=rough_depth(pit, rng), unit="mm")

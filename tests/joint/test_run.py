@@ -64,6 +64,7 @@ def test_it_beats_the_published_method_at_its_best_volume(scene, result):
     assert ours < best / 2
 
 
+@pytest.mark.slow
 def test_confidence_orders_the_errors():
     large = render(SynthOptions(shape="bust", albedo="voronoi", height=200))
     found = reconstruct(large.capture).reconstruction
@@ -152,6 +153,7 @@ def test_parallel_rays_are_named():
     assert error < 15
 
 
+@pytest.mark.slow
 def test_separate_pieces_are_named():
     small = render(SynthOptions(shape="bust", height=64, images=8))
     mask = np.array(small.capture.mask)
@@ -232,6 +234,7 @@ def test_an_interrupt_between_levels_keeps_a_whole_state(scene, monkeypatch, sta
     assert len(course.state.fit.misfit) == level.size
 
 
+@pytest.mark.slow
 def test_a_pixel_that_is_always_black_is_least_sure(scene):
     photos = scene.capture.photos.copy()
     row, column = np.argwhere(scene.capture.mask)[len(np.argwhere(scene.capture.mask)) // 2]
@@ -240,6 +243,7 @@ def test_a_pixel_that_is_always_black_is_least_sure(scene):
     assert found.confidence[row, column] <= np.nanmin(found.confidence) + 1e-6
 
 
+@pytest.mark.slow
 def test_saturated_photos_do_not_bend_the_shape(scene, result):
     photos = np.minimum(scene.capture.photos.astype(int) * 3 // 2, 65535).astype(np.uint16)
     bright = replace(scene.capture, photos=photos)
