@@ -102,7 +102,8 @@ def figure_gallery() -> None:
 
 def answer_pictures(scene: Reconstruction) -> list[np.ndarray]:
     """Shape, depth, normals and albedo of a scene."""
-    return list(scene_pictures(scene).values())
+    pictures = scene_pictures(scene)
+    return [pictures[name] for name in ("shaded", "depth", "normals", "albedo")]
 
 
 def figure_hero() -> None:

@@ -44,19 +44,18 @@ def settled(
 
     Normals that face the camera see half of the sphere, so harmonics can trade with each other and
     with light from behind; of all lights within a tolerance (relative, root mean square) of the
-    same shading this takes the one with the least radiance.
+    same shading this takes, for every photo and channel, the one with the least radiance.
     """
     order = order_of(lighting.shape[-1])
     basis = harmonics(normals, order)
     gram = basis.T @ basis / len(basis)
     cost = np.diag(1 / half_cosines(order) ** 2)
     flat = lighting.reshape(-1, lighting.shape[-1])
-    power = np.einsum("nk,kl,nl->", flat, gram, flat)
-    best = flat
+    power = np.einsum("nk,kl,nl->n", flat, gram, flat)
+    best = flat.copy()
     for weight in 10.0 ** np.arange(-12, 3, 0.5):
         found = flat @ np.linalg.solve(gram + weight * cost, gram).T
         change = found - flat
-        if np.einsum("nk,kl,nl->", change, gram, change) > tolerance**2 * power:
-            break
-        best = found
+        alike = np.einsum("nk,kl,nl->n", change, gram, change) <= tolerance**2 * power
+        best[alike] = found[alike]
     return best.reshape(lighting.shape)
