@@ -29,6 +29,8 @@ _CAUCHY = 3.0
 """Scale of the robust penalty, in standard deviations of the residual."""
 _BRIGHTEST = 10.0
 """No paint is so many times brighter than nine tenths of the object."""
+_WILD = 2.0
+"""A robust light may leave so many times the squares that plain least squares leave."""
 _PLAIN = 1e3
 """A noise at which no sample is an outlier."""
 _HUBER = 0.01
@@ -73,7 +75,19 @@ def paint(
         lighting = samples.fit_light(albedo, lighting, noise)
         diagonal, source = samples.albedo_system(albedo, lighting, noise)
         albedo = _plausible(_smooth(Grid(capture.mask), albedo, diagonal, source, noise))
-    return Painting(albedo, lighting, noise)
+    return Painting(albedo, _bounded(samples, albedo, lighting), noise)
+
+
+def _bounded(
+    samples: "_Samples", albedo: Float[np.ndarray, "C P"], lighting: Float[np.ndarray, "M C K"]
+) -> Float[np.ndarray, "M C K"]:
+    """Robust light, but plain least squares where it misses the outliers beyond all measure.
+
+    Many harmonics fitted to part of an object may run wild on the rest.
+    """
+    plain = samples.fit_light(albedo, lighting, _PLAIN)
+    wild = samples.residual(albedo, lighting) > _WILD * samples.residual(albedo, plain)
+    return np.where(wild[..., None], plain, lighting)
 
 
 def _plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
@@ -139,6 +153,18 @@ class _Samples:
         ridge = (1e-6 * trace + 1e-20) * np.eye(size)
         right = source + np.einsum("mcij,mcj->mci", ridge, lighting)
         return np.linalg.solve(normal + ridge, right[..., None])[..., 0]
+
+    def residual(self, albedo: np.ndarray, lighting: np.ndarray) -> Float[np.ndarray, "M C"]:
+        """Sum of squares over the pixels that the light is fitted to."""
+        total = np.zeros(lighting.shape[:2])
+        every = max(1, len(self._places) // _LIGHT_PIXELS)
+        for part, terms, values, usable in self._chunks():
+            for c in range(len(albedo)):
+                shading = lighting[:, c].astype(np.float32) @ terms[::every].T
+                left = albedo[c, part][::every].astype(np.float32) * shading
+                left -= values[:, ::every, c]
+                total[:, c] += ((left * usable[:, ::every, c]) ** 2).sum(axis=1, dtype=float)
+        return total
 
     def albedo_system(
         self, albedo: np.ndarray, lighting: np.ndarray, noise: float
