@@ -14,7 +14,7 @@ from anylight.model.capture import Capture
 
 
 def vase():
-    return rendering("vase", "bars", images=12, height=80)
+    return rendering("vase", "bars", images=10, height=80)
 
 
 @pytest.fixture(scope="module")
