@@ -10,7 +10,7 @@ demo: $(VENV)/.core
 	$(BIN)/anylight run demo/bust --out demo/result
 	$(BIN)/anylight eval demo/result --truth demo/bust
 	@echo "mae_deg is the mean angle to the true surface. Look at demo/bust/preview/photos.png (in)"
-	@echo "and demo/result/preview/shaded.png, depth.png, normals.png, albedo.png, lights.png (out)."
+	@echo "and demo/result/report.html (out: turn it, relight it); the mesh is demo/result/mesh.glb."
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
