@@ -26,6 +26,7 @@ from anylight.photometry.environment import captured_energy, irradiance, project
 from anylight.photometry.shading import shading
 from anylight.pictures import (
     contact_sheet,
+    error_picture,
     radiance_picture,
     scene_pictures,
     shaded_picture,
@@ -193,13 +194,11 @@ def shape_with_title(
     return scene
 
 
-def error_picture(scene: Reconstruction, truth: Reconstruction) -> np.ndarray:
+def error_of(scene: Reconstruction, truth: Reconstruction) -> np.ndarray:
     """Angle to the true normals, white at ten degrees."""
     assert scene.normals is not None
     assert truth.normals is not None
-    cosine = np.clip((scene.normals * truth.normals).sum(axis=-1), -1, 1)
-    share = np.where(truth.mask, np.rad2deg(np.arccos(np.where(truth.mask, cosine, 1))) / 10, 0)
-    return np.repeat(np.clip(share, 0, 1)[..., None], 3, axis=-1)
+    return error_picture(scene.normals, truth.normals, truth.mask, 10.0)
 
 
 def save_figure(fig: Figure, name: str) -> None:
@@ -230,7 +229,7 @@ def figure_lamps() -> None:
         for axis, picture in zip(row[1:3], photo_pictures(capture, [4, 9]), strict=True):
             show(axis, picture, "photo")
         scene = shape_with_title(row[3], capture, truth, "shape")
-        show(row[4], error_picture(scene, truth), "its error, white: 10°")
+        show(row[4], error_of(scene, truth), "its error, white: 10°")
     save_figure(fig, "lamps.png")
 
 

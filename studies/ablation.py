@@ -16,11 +16,12 @@ import numpy as np
 from studies.cells import Cells
 from studies.forward import ForwardLevel
 
+from anylight.geometry.normals import angles_deg
 from anylight.io.images import write_image
 from anylight.joint.level import Level
 from anylight.joint.run import explain
 from anylight.joint.schedule import START_PIXELS, VOLUMES, Plan
-from anylight.metrics import angles_deg, evaluate
+from anylight.metrics import evaluate
 from anylight.model.capture import Capture
 from anylight.model.options import JointOptions
 from anylight.model.problem import white_level

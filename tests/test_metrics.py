@@ -6,9 +6,9 @@ import pytest
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.geometry.domain import Domain
-from anylight.geometry.normals import depth_normals
+from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.io.archive import load_reconstruction
-from anylight.metrics import angles_deg, evaluate
+from anylight.metrics import evaluate
 from anylight.model.reconstruction import Reconstruction, outside_nan
 
 

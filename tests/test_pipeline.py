@@ -5,11 +5,10 @@ import pytest
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
-from anylight.geometry.normals import depth_normals
+from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.initial.start import enclosing_ball
 from anylight.io.archive import save_reconstruction
 from anylight.io.images import write_image
-from anylight.metrics import angles_deg
 from anylight.model.capture import Capture
 from anylight.model.options import PaperOptions
 from anylight.pipeline import RunOptions, choose_photos, reconstruct

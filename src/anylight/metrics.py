@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from anylight.arrays import Mask, NormalMap
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic
-from anylight.geometry.normals import depth_normals
+from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
 
 _CONCAVE = np.array([-1.0, -1.0, 1.0])
@@ -68,14 +68,6 @@ def evaluate(result: Reconstruction, truth: Reconstruction) -> Metrics:
         albedo_rmse=_albedo_rmse(result, truth),
         lighting_error=_lighting_error(result, truth),
     )
-
-
-def angles_deg(
-    a: Float[np.ndarray, "*n 3"], b: Float[np.ndarray, "*n 3"]
-) -> Float[np.ndarray, "*n"]:
-    """Angle between vectors, accurate also when it is tiny."""
-    sine = np.linalg.norm(np.cross(a, b), axis=-1)
-    return np.rad2deg(np.arctan2(sine, (a * b).sum(axis=-1)))
 
 
 def _angles(

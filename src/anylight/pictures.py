@@ -6,6 +6,7 @@ from jaxtyping import Float, UInt8
 from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap, Photos
 from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
+from anylight.geometry.normals import angles_deg
 from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.transfer import linear_to_srgb
 
@@ -78,8 +79,7 @@ def error_picture(
     normals: NormalMap, truth: NormalMap, mask: Mask, white_deg: float = 20.0
 ) -> Picture:
     """Angle between two normal maps: black is none, white is `white_deg` or more."""
-    cross = np.linalg.norm(np.cross(normals, truth), axis=-1)
-    angle = np.degrees(np.arctan2(cross, (normals * truth).sum(-1)))
+    angle = angles_deg(normals, truth)
     share = np.where(np.isfinite(angle), angle / white_deg, 1.0)
     return _on_background(np.repeat(np.clip(share, 0, 1)[..., None], 3, axis=2), mask)
 

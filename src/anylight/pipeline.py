@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from scipy import ndimage
 
 from anylight.baselines.estimate import Estimate
 from anylight.baselines.favaro2012 import favaro2012
@@ -24,6 +23,7 @@ from anylight.initial.start import (
     constant_start,
     given_start,
     hemisphere_start,
+    known_start,
 )
 from anylight.io.archive import find_result, find_truth, load_reconstruction
 from anylight.io.images import read_image
@@ -49,8 +49,6 @@ _LIGHT_SAMPLE = 20_000
 """Normals to settle the light on."""
 _GLARE = 100.0
 """Brighter than this, relative to white, makes no difference to a warning."""
-_MEDIAN_SIDE, _START_BLUR = 7, 0.015
-"""Smoothing of a known depth as a start: pixels, and share of the object's side."""
 _VARIES = 0.02
 """Photos whose relative change over the lights stays below this share carry no shape."""
 
@@ -181,7 +179,7 @@ def _published(
     start = start_depth(capture, problem.domain, options)
     if capture.depth is not None and options.init == "balloon":
         warning = "the published method takes the known depth as its start only."
-        start = Start(_completed(capture), warnings=(warning,))
+        start = Start(known_start(capture), warnings=(warning,))
     started = perf_counter()
     state, trace, status = _solve(problem, start, on_report)
     seconds = {
@@ -259,7 +257,7 @@ def _jointly(
         start = start_depth(capture, domain, options)
         given = start.depth
     elif capture.depth is not None:
-        given = _completed(capture)
+        given = known_start(capture)
     elif options.volume_px is not None:
         volume = float(options.volume_px / np.sqrt(np.bincount(domain.components).max()))
     started = perf_counter()
@@ -309,24 +307,6 @@ def _colour(capture: Capture) -> np.ndarray:
     for photo in capture.photos:
         total += photo[capture.mask].mean(axis=0, dtype=float)
     return total / (capture.num_photos * capture.full_scale)
-
-
-def _completed(capture: Capture) -> np.ndarray:
-    """The known depth as a start: gaps filled from the nearest pixel, strays and noise taken off.
-
-    Photos are about slopes, and noise that hardly matters for a height ruins its slope.
-    """
-    assert capture.depth is not None
-    mask = capture.mask
-    is_gap = ~((capture.depth > 0) & mask)
-    nearest = tuple(
-        ndimage.distance_transform_edt(is_gap, return_distances=False, return_indices=True)
-    )
-    steady = ndimage.median_filter(capture.depth[nearest], _MEDIAN_SIDE)[nearest]
-    width = max(1.0, _START_BLUR * np.sqrt(mask.sum()))
-    share = ndimage.gaussian_filter(mask.astype(float), width)
-    smooth: np.ndarray = ndimage.gaussian_filter(np.where(mask, steady, 0.0), width)[mask]
-    return smooth / share[mask]
 
 
 def start_depth(capture: Capture, domain: Domain, options: RunOptions) -> Start:

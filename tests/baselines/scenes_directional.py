@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anylight.geometry.camera import Orthographic
-from anylight.metrics import angles_deg
+from anylight.geometry.normals import angles_deg
 from anylight.model.capture import Capture
 
 HEIGHT, WIDTH = 160, 200

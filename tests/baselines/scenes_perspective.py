@@ -8,8 +8,7 @@ from scipy.ndimage import gaussian_filter
 
 from anylight.geometry.camera import Perspective
 from anylight.geometry.domain import Domain
-from anylight.geometry.normals import depth_normals, normals_from_slopes
-from anylight.metrics import angles_deg
+from anylight.geometry.normals import angles_deg, depth_normals, normals_from_slopes
 from anylight.model.capture import Capture
 
 CAMERA = Perspective((300.0, 290.0), (62.0, 47.0))

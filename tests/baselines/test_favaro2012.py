@@ -9,7 +9,7 @@ from anylight.baselines.favaro2012 import FavaroOptions, favaro2012, pseudo_matr
 from anylight.baselines.integrability import TO_CAMERA
 from anylight.baselines.maxima import diffuse_maxima, regional_maxima
 from anylight.errors import InvalidInputError
-from anylight.metrics import angles_deg
+from anylight.geometry.normals import angles_deg
 from anylight.model.capture import Capture
 from anylight.photometry.harmonics import harmonics
 

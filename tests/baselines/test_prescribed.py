@@ -9,11 +9,10 @@ import pytest
 from scipy.ndimage import binary_erosion, convolve
 
 from anylight.geometry.domain import Domain
-from anylight.geometry.normals import depth_normals
+from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.initial.balloon import inflate
 from anylight.initial.integrate import height_normals, integrate_normals
 from anylight.initial.start import balloon_start
-from anylight.metrics import angles_deg
 from tests.baselines.scenes_perspective import CAMERA, bumpy
 
 _CHECKERBOARD = np.outer([1, -2, 1], [1, -2, 1]) / 16

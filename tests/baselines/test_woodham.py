@@ -6,7 +6,7 @@ import pytest
 from anylight.baselines.woodham import WoodhamOptions, woodham
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic
-from anylight.metrics import angles_deg
+from anylight.geometry.normals import angles_deg
 from anylight.model.capture import Capture
 from anylight.photometry.environment import project, solid_angles, texel_directions
 from tests.baselines.scenes_perspective import CAMERA, bumpy, painting

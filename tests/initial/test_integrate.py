@@ -4,7 +4,7 @@ import pytest
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective, kind_of
 from anylight.geometry.domain import Domain
-from anylight.geometry.normals import depth_normals
+from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.initial.integrate import (
     MAX_SLANT_DEG,
     clamp_slant,
@@ -12,7 +12,6 @@ from anylight.initial.integrate import (
     integrate_normals,
     integrate_slopes,
 )
-from anylight.metrics import angles_deg
 
 CAMERAS = [Perspective((300.0, 260.0), (100.0, 90.0)), Orthographic((100.0, 90.0))]
 

@@ -4,8 +4,9 @@ from intake.files import rendering, write_photos
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
-from anylight.intake.load import cropped, load, reduced
+from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
+from anylight.intake.reduction import cropped, reduced
 from anylight.io.capture import save_capture
 from anylight.io.images import write_image
 from anylight.model.capture import Capture

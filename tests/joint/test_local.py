@@ -3,10 +3,10 @@
 import numpy as np
 
 from anylight.geometry.camera import Orthographic
+from anylight.geometry.normals import angles_deg
 from anylight.joint.fit import evaluate
 from anylight.joint.level import Level
 from anylight.joint.local import face
-from anylight.metrics import angles_deg
 from anylight.photometry.harmonics import degrees, harmonics
 from tests.joint.scenes import blob_level
 

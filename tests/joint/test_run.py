@@ -8,12 +8,13 @@ import pytest
 
 from anylight.cli.main import main
 from anylight.geometry.camera import Orthographic, Perspective
+from anylight.geometry.normals import angles_deg
 from anylight.io.archive import load_reconstruction, save_reconstruction
 from anylight.joint import run, schedule
 from anylight.joint.eigenphotos import compress
 from anylight.joint.level import Level
 from anylight.joint.schedule import VOLUMES
-from anylight.metrics import angles_deg, evaluate
+from anylight.metrics import evaluate
 from anylight.model.capture import Capture
 from anylight.model.options import JointOptions
 from anylight.model.problem import white_level

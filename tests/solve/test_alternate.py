@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anylight.geometry.camera import Orthographic, Perspective
+from anylight.geometry.normals import angles_deg
 from anylight.initial.start import balloon_start
 from anylight.kernels.cpu import CpuKernels
 from anylight.kernels.reference import ReferenceKernels
-from anylight.metrics import angles_deg
 from anylight.model.capture import Capture
 from anylight.model.options import PaperOptions
 from anylight.model.problem import build_problem

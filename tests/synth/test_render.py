@@ -5,9 +5,8 @@ import trimesh
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic
 from anylight.geometry.domain import Domain
-from anylight.geometry.normals import depth_normals
+from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.io.images import write_image
-from anylight.metrics import angles_deg
 from anylight.photometry.environment import irradiance
 from anylight.photometry.shading import intensity
 from anylight.synth.albedos import ALBEDO_NAMES

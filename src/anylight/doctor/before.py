@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from anylight.geometry.camera import Orthographic, Perspective
-from anylight.intake.load import Intake, silent
+from anylight.intake.load import Intake
 from anylight.intake.photo import FOREIGN_SUFFIXES
 from anylight.intake.shifts import Shifts, find_shifts
+from anylight.intake.stack import silent
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
 from anylight.photometry.harmonics import num_harmonics

@@ -93,3 +93,11 @@ def depth_normals(
     make = {"central": central, "forward": forward_or_backward, "neumann": forward}[stencil]
     domain = Domain(mask)
     return _normals(camera, depth, domain, make(domain, "u"), make(domain, "v"))
+
+
+def angles_deg(
+    a: Float[np.ndarray, "*n 3"], b: Float[np.ndarray, "*n 3"]
+) -> Float[np.ndarray, "*n"]:
+    """Angle between vectors, accurate also when it is tiny."""
+    sine = np.linalg.norm(np.cross(a, b), axis=-1)
+    return np.rad2deg(np.arctan2(sine, (a * b).sum(axis=-1)))

@@ -4,18 +4,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy import ndimage
 from scipy.optimize import minimize
 
 from anylight.arrays import DepthMap, NormalMap
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera, Orthographic
 from anylight.geometry.domain import Domain
+from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
 
 from .balloon import inflate
 from .integrate import height_normals, integrate_normals
 
 _UNCONVERGED = 0.1
+_MEDIAN_SIDE, _START_BLUR = 7, 0.015
+"""Smoothing of a known depth as a start: pixels, and share of the object's side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +97,26 @@ def given_start(camera: Camera, domain: Domain, given: DepthMap | NormalMap) -> 
     if values.min() <= 0:
         raise InvalidInputError("the start has depths that are not positive inside the mask.")
     return Start(values / values.mean())
+
+
+def known_start(capture: Capture) -> Float[np.ndarray, " P"]:
+    """The known depth as a start: gaps filled from the nearest pixel, strays and noise taken off.
+
+    Photos are about slopes, and noise that hardly matters for a height ruins its slope.
+    """
+    assert capture.depth is not None
+    mask = capture.mask
+    is_gap = ~((capture.depth > 0) & mask)
+    nearest = tuple(
+        ndimage.distance_transform_edt(is_gap, return_distances=False, return_indices=True)
+    )
+    steady = ndimage.median_filter(capture.depth[nearest], _MEDIAN_SIDE)[nearest]
+    width = max(1.0, _START_BLUR * np.sqrt(mask.sum()))
+    share = ndimage.gaussian_filter(mask.astype(float), width)
+    smooth: Float[np.ndarray, " P"] = ndimage.gaussian_filter(np.where(mask, steady, 0.0), width)[
+        mask
+    ]
+    return smooth / share[mask]
 
 
 def _check_size(domain: Domain, given: DepthMap | NormalMap) -> None:

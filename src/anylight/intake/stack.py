@@ -1,0 +1,139 @@
+"""All photos of a source in one array: read side by side, checked against each other, linear."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Shaped
+
+from anylight.errors import InvalidInputError
+from anylight.io.metadata import Metadata
+from anylight.photometry.transfer import linear_from_srgb, srgb_to_linear
+
+from .photo import read_photo
+from .source import Source
+
+Progress = Callable[[str, float], None]
+"""Told a task and its finished share."""
+
+_READERS = 2
+"""Photos decoded at the same time."""
+
+
+def silent(task: str, share: float) -> None:
+    """Tell nobody."""
+    del task, share
+
+
+def read_stack(
+    source: Source, tell: Progress
+) -> tuple[Shaped[np.ndarray, "M H W C"], tuple[Metadata, ...], tuple[str, ...]]:
+    """Read all photos of a source as stored, with what their files say and their names."""
+    if source.arrays is not None:
+        photos: Shaped[np.ndarray, "M H W C"] = source.arrays["photos"]
+        tell("read", 1.0)
+        return photos, (), tuple(f"photo_{index:02d}" for index in range(len(photos)))
+    stack = np.zeros((0, 0, 0, 0), np.uint8)
+    facts: list[Metadata] = []
+    count = len(source.photos)
+    keys = []
+    for index, (path, (photo, fact)) in enumerate(_read_all(source.photos)):
+        if photo.dtype == np.float32:
+            _check_floats(path, photo)
+        if index == 0:
+            stack = np.zeros((count, *photo.shape), photo.dtype)
+        _check_size(path, photo, source.photos[0], stack[0])
+        keys.append(hash(photo[:: max(1, len(photo) // 97)].tobytes()))
+        if photo.dtype == stack.dtype:
+            stack[index] = photo
+        else:
+            stack = _as_float(stack)
+            stack[index] = _as_float(photo)
+        facts.append(fact)
+        tell("read", (index + 1) / count)
+    _refuse_twins(source.photos, stack, keys)
+    return stack, tuple(facts), tuple(path.name for path in source.photos)
+
+
+def _read_all(
+    paths: tuple[Path, ...],
+) -> Iterator[tuple[Path, tuple[Shaped[np.ndarray, "H W C"], Metadata]]]:
+    """Decode photos in order, the next ones in the background."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        waiting = [(path, pool.submit(read_photo, path)) for path in paths[: 2 * _READERS]]
+        for path in paths[2 * _READERS :]:
+            first, future = waiting.pop(0)
+            waiting.append((path, pool.submit(read_photo, path)))
+            yield first, future.result()
+        for first, future in waiting:
+            yield first, future.result()
+
+
+def _check_size(path: Path, photo: np.ndarray, first: Path, like: np.ndarray) -> None:
+    if photo.shape == like.shape:
+        return
+    hint = "leave it out, or export it again like the others."
+    if photo.shape[2] != like.shape[2]:
+        hint = "one is grey and the other in colour: export both alike."
+    elif photo.shape[:2] == like.shape[1::-1]:
+        hint = (
+            "one is portrait and the other landscape: keep the camera as it is between photos, or "
+            "rotate the file."
+        )
+    raise InvalidInputError(
+        f"{path}: is {_describe(photo)} but {first.name} is {_describe(like)}; {hint}"
+    )
+
+
+def _refuse_twins(
+    paths: tuple[Path, ...], photos: Shaped[np.ndarray, "M H W C"], keys: list[int]
+) -> None:
+    """Refuse a photo that is there twice; photos that are all alike are another matter."""
+    if len(set(keys)) in (1, len(keys)):
+        return
+    for later, key in enumerate(keys):
+        first = keys.index(key)
+        if first < later and np.array_equal(photos[first], photos[later]):
+            raise InvalidInputError(
+                f"{paths[later]}: is the same photo as {paths[first].name}; remove one of the two."
+            )
+
+
+def _as_float(photo: Shaped[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+    """Radiance in float32: the common type of photos stored differently."""
+    if photo.dtype == np.float32:
+        return photo
+    return (photo / np.iinfo(photo.dtype).max).astype(np.float32)
+
+
+def _check_floats(path: Path, photo: Float[np.ndarray, "H W C"]) -> None:
+    if not np.isfinite(photo).all():
+        raise InvalidInputError(
+            f"{path}: holds NaN or infinite pixels; replace them by 0 and mask them out."
+        )
+    if photo.min() < 0:
+        raise InvalidInputError(
+            f"{path}: holds negative pixels (down to {photo.min():.3g}); "
+            "light cannot be negative, clip them at 0."
+        )
+
+
+def _describe(photo: Shaped[np.ndarray, "H W C"]) -> str:
+    return f"{photo.shape[1]}×{photo.shape[0]} with {photo.shape[2]} channel(s)"
+
+
+def linear_stack(
+    photos: Shaped[np.ndarray, "M H W C"], facts: tuple[Metadata, ...]
+) -> Shaped[np.ndarray, "M H W C"]:
+    """Undo the curve; of photos that met in float, only of those that were stored as integers."""
+    if photos.dtype == np.float32:
+        for photo, fact in zip(photos, facts, strict=True):
+            if fact.bits != 32:
+                photo[:] = srgb_to_linear(photo)
+        return photos
+    first = linear_from_srgb(photos[0])
+    linear = np.empty(photos.shape, first.dtype)
+    for index, photo in enumerate(photos):
+        linear[index] = linear_from_srgb(photo)
+    return linear
