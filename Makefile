@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint figures tables bench-speed bench-drift clean
+.PHONY: demo test test-slow lint figures tables api bench-speed bench-drift clean
 
 demo: $(VENV)/.core
 	$(BIN)/anylight synth --shape bust --albedo rectcircle --images 25 --height 320 --out demo/bust
@@ -28,7 +28,10 @@ figures: $(VENV)/.dev
 	$(BIN)/python docs/figures.py
 
 tables: $(VENV)/.dev
-	$(BIN)/python studies/tables.py
+	$(BIN)/python -m studies.tables
+
+api: $(VENV)/.dev
+	$(BIN)/python docs/api.py
 
 bench-speed: $(VENV)/.dev
 	$(BIN)/python studies/speed.py

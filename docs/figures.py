@@ -32,7 +32,7 @@ from anylight.pictures import (
     shaded_picture,
     shrink,
 )
-from anylight.pipeline import RunOptions, reconstruct
+from anylight.pipeline import reconstruct
 from anylight.synth.albedos import ALBEDO_NAMES
 from anylight.synth.lights import embedded_lights
 from anylight.synth.options import SynthOptions
@@ -122,7 +122,7 @@ def figure_constant() -> None:
     """The paper's negative example: from a constant depth, from a balloon, and the truth."""
     rendering = render(SynthOptions(shape="bust", albedo="voronoi", height=320))
     scenes = [
-        reconstruct(rendering.capture, RunOptions(preset="paper", init=init)).reconstruction
+        reconstruct(rendering.capture, preset="paper", init=init).reconstruction
         for init in ("constant", "balloon")
     ]
     rows = [answer_pictures(scene) for scene in (*scenes, rendering.truth)]

@@ -1,30 +1,22 @@
-"""Drive the solver's loop by hand: look at every iteration, stop when you like.
+"""Drive a reconstruction by hand: look at every step, stop when you like, take the result.
 
 Run: python examples/02_step_by_step.py
 """
 
 import anylight
-from anylight.initial.start import balloon_start
-from anylight.kernels.cpu import CpuKernels
-from anylight.model.options import PaperOptions
-from anylight.model.problem import build_problem
-from anylight.pipeline import choose_photos, collect
-from anylight.solve.alternate import alternate, first_state
 
 rendering = anylight.render(anylight.SynthOptions(shape="vase", albedo="bars", images=8, height=96))
-capture = rendering.capture
 
-problem = build_problem(capture, PaperOptions(), CpuKernels())
-start = balloon_start(problem.camera, problem.domain, volume=0.12)
-first = first_state(problem, start.depth)
-
+run = anylight.iterate(rendering.capture, method="paper", volume=0.12)
 previous = float("inf")
-for state, report in alternate(problem, first):
-    print(f"{report.iteration:2d}  order {report.order}  energy {report.energy.total:10.3f}")
-    if report.order == 2 and previous - report.energy.total < 1e-2 * previous:
-        break  # good enough
-    previous = report.energy.total
+for progress in run:
+    print(f"{progress.share:4.0%}  {progress.line}")
+    assert progress.energy is not None
+    if progress.stage == "order 2" and previous - progress.energy < 1e-2 * previous:
+        run.stop()  # good enough
+    previous = progress.energy
 
-mean_colour = capture.radiance().mean(axis=(0, 2))
-scene = collect(problem, state, choose_photos(capture, None), mean_colour)
+result = run.result
+print(f"{result.status} after {len(result.trace)} steps")
+scene = result.reconstruction
 print(f"mean angular error: {anylight.evaluate(scene, rendering.truth).mae_deg:.1f} degrees")

@@ -7,11 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anylight
-from anylight.export.folder import export_scene
-from anylight.export.surface import surface_mesh
-from anylight.io.images import write_image
-from anylight.model.scale import ScaleOptions, to_scale
-from anylight.pictures import radiance_picture
 
 options = anylight.SynthOptions(shape="vase", albedo="bars", images=10, height=120)
 photographed = anylight.render(options).capture
@@ -21,20 +16,21 @@ with TemporaryDirectory() as name:
     for folder in (photos, result):
         folder.mkdir()
     for index, photo in enumerate(photographed.photos):
-        write_image(photos / f"{index}.jpg", radiance_picture(photo / photographed.full_scale))
+        picture = anylight.radiance_picture(photo / photographed.full_scale)
+        anylight.write_image(photos / f"{index}.jpg", picture)
 
     capture = anylight.load_capture(photos, anylight.IntakeOptions(fov=42))
     print(f"{capture.num_photos} photos, {capture.mask.mean():.0%} of the frame is object")
 
     free = anylight.reconstruct(capture).reconstruction
-    scene = to_scale(free, ScaleOptions(distance=500))
-    export_scene(result, scene, capture.names)
+    scene = anylight.to_scale(free, anylight.ScaleOptions(distance=500))
+    anylight.export_scene(result, scene, capture.names)
 
     for path in sorted(result.rglob("*")):
         if path.is_file() and path.parent.name != "preview":
             print(f"{path.stat().st_size:9d}  {path.relative_to(result).as_posix()}")
 
-mesh = surface_mesh(scene)
+mesh = anylight.surface_mesh(scene)
 width, height, depth = mesh.vertices.max(0) - mesh.vertices.min(0)
 print(f"{len(mesh.vertices)} vertices, {len(mesh.faces)} triangles, ", end="")
 print(f"{width:.0f} × {height:.0f} × {depth:.0f} {mesh.unit}")

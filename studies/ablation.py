@@ -17,17 +17,19 @@ from studies.cells import Cells
 from studies.forward import ForwardLevel
 
 from anylight.geometry.normals import angles_deg
+from anylight.initial.start import USUAL_VOLUME
 from anylight.io.images import write_image
-from anylight.joint.level import Level
-from anylight.joint.run import explain
-from anylight.joint.schedule import START_PIXELS, VOLUMES, Plan
+from anylight.joint.course.plan import START_PIXELS, VOLUMES, Plan
+from anylight.joint.explanation import explain
+from anylight.joint.options import DefaultOptions
+from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
-from anylight.model.options import JointOptions
-from anylight.model.problem import white_level
+from anylight.model.method import Run
 from anylight.model.reconstruction import Reconstruction
+from anylight.model.samples import white_level
 from anylight.pictures import normal_picture
-from anylight.pipeline import PAPER_VOLUME, RunOptions, reconstruct
+from anylight.pipeline import reconstruct
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import Rendering, render
 from anylight.threads import quiet_algebra
@@ -41,7 +43,7 @@ SETS = {
 }
 BARE = Plan(
     orders=(1, 2),
-    volumes=(PAPER_VOLUME,),
+    volumes=(USUAL_VOLUME,),
     refine_iterations=20,
     start_pixels=np.inf,
     rivals=False,
@@ -52,7 +54,7 @@ BARE = Plan(
 )
 _JOINT = replace(BARE, together=True, refine_iterations=Plan((1,)).refine_iterations)
 _ORDERS = replace(_JOINT, orders=(1, 2, 4, 6, 8))
-_SAMPLED = replace(_ORDERS, discretisation=Level)
+_SAMPLED = replace(_ORDERS, discretisation=PyramidLevel)
 _JUMPING = replace(_SAMPLED, jumps=True)
 _STARTS = replace(_JUMPING, start_pixels=START_PIXELS, volumes=VOLUMES, rivals=True)
 PLANS = {
@@ -78,9 +80,9 @@ def scene_of(name: str, shape: str) -> Rendering:
 def solve(capture: Capture, plan: Plan | None) -> Reconstruction:
     """Run the published method, or the course of a plan."""
     if plan is None:
-        return reconstruct(capture, RunOptions(preset="paper")).reconstruction
+        return reconstruct(capture, preset="paper").reconstruction
     with quiet_algebra():
-        found = explain(capture, white_level(capture), JointOptions(), plan=plan)
+        found = Run(explain(capture, white_level(capture), DefaultOptions(), plan=plan)).result
     domain = capture.domain()
     return Reconstruction(
         mask=np.array(capture.mask),

@@ -20,7 +20,7 @@ from anylight.cli.main import main as anylight_main
 from anylight.intake.load import load_capture
 from anylight.io.archive import find_truth, load_reconstruction
 from anylight.metrics import evaluate
-from anylight.pipeline import RunOptions, reconstruct
+from anylight.pipeline import reconstruct
 
 SHAPES = ("armadillo", "lucy", "tennyson", "gargoyle", "laurana", "nefertiti")
 ALBEDOS = ("white", "voronoi", "bars", "natural")
@@ -68,21 +68,21 @@ def capture_of(study: Study, rendering: str, shape: str, albedo: str) -> Path:
     return folder
 
 
-def measure(cells: Cells, key: dict[str, Any], folder: Path, options: RunOptions) -> None:
+def measure(cells: Cells, key: dict[str, Any], folder: Path, **choices: Any) -> None:
     """Run one cell unless it is there."""
     if cells.has(**key):
         return
     capture, truth = load_capture(folder), load_reconstruction(find_truth(folder))
     begin = perf_counter()
-    result = reconstruct(capture, options)
+    result = reconstruct(capture, **choices)
     row = {
         **key,
         **msgspec.structs.asdict(evaluate(result.reconstruction, truth)),
         "pixels": int(capture.mask.sum()),
         "seconds": round(perf_counter() - begin, 2),
-        "energy": result.findings.get("energy"),
-        "chosen": result.findings.get("chosen"),
-        "gauge": result.findings.get("gauge"),
+        "energy": result.record.get("energy"),
+        "chosen": result.record.get("chosen"),
+        "gauge": result.record.get("gauge"),
     }
     cells.add(row)
     print({name: row[name] for name in (*key, "mae_deg", "mae_fd_deg", "seconds")}, flush=True)  # noqa: T201
@@ -97,7 +97,7 @@ def run_default(study: Study, cells: Cells, name: str, rendering: str, **options
             folder = capture_of(study, rendering, shape, albedo)
             extra = {"init": str(folder)} if name == "truth start" else {}
             key = {"set": name, "method": "default", "shape": shape, "albedo": albedo}
-            measure(cells, key, folder, RunOptions(**{"use": 20, **options, **extra}))
+            measure(cells, key, folder, **{"use": 20, **options, **extra})
 
 
 def run_paper(study: Study, cells: Cells, name: str, albedos: tuple[str, ...]) -> None:
@@ -108,7 +108,7 @@ def run_paper(study: Study, cells: Cells, name: str, albedos: tuple[str, ...]) -
             for volume in PAPER_VOLUMES:
                 key = {"set": name, "method": "paper", "shape": shape, "albedo": albedo,
                        "volume": volume}  # fmt: skip
-                measure(cells, key, folder, RunOptions(preset="paper", volume=volume, use=20))
+                measure(cells, key, folder, method="paper", volume=volume, use=20)
 
 
 def main(study: Study) -> None:
@@ -141,16 +141,16 @@ def run_volumes(study: Study, cells: Cells) -> None:
                 key = {"set": "volumes", "method": "default", "shape": shape, "albedo": albedo,
                        "volume": volume}  # fmt: skip
                 folder = capture_of(study, "A", shape, albedo)
-                measure(cells, key, folder, RunOptions(volume=volume, use=20))
+                measure(cells, key, folder, volume=volume, use=20)
 
 
 def run_real(study: Study, cells: Cells) -> None:
     """Photographs of real objects, with a long lens."""
     for shape in REAL:
         key = {"set": "real", "shape": shape}
-        measure(cells, {**key, "method": "default"}, study.real / shape, RunOptions())
-        paper = RunOptions(preset="paper", volume=0.15)
-        measure(cells, {**key, "method": "paper"}, study.real / shape, paper)
+        measure(cells, {**key, "method": "default"}, study.real / shape)
+        paper = {"method": "paper", "volume": 0.15}
+        measure(cells, {**key, "method": "paper"}, study.real / shape, **paper)
 
 
 if __name__ == "__main__":

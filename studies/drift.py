@@ -18,7 +18,7 @@ import tyro
 from anylight.benchmark.catalogue import MAIN
 from anylight.benchmark.cell import Cell, run_cell
 from anylight.benchmark.engine import run_locally
-from anylight.benchmark.plan import Plan
+from anylight.benchmark.selection import Selection
 from anylight.benchmark.store import Store
 from anylight.benchmark.tables import error_of
 
@@ -45,7 +45,7 @@ def cells() -> list[Cell]:
     """The four sets with all methods of the summary."""
     found = []
     for shape, albedo in SETS:
-        found += Plan(MAIN, shapes=(shape,), albedos=(albedo,), height=HEIGHT).main()
+        found += Selection(MAIN, shapes=(shape,), albedos=(albedo,), height=HEIGHT).main()
     return found
 
 

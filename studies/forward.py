@@ -2,25 +2,26 @@
 
 import numpy as np
 
-from anylight.joint.level import Level, Surface
+from anylight.facets.grid import Heights
+from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import facets
 from anylight.linalg.multigrid import Stencil
 
 
-class ForwardLevel(Level):
+class ForwardLevel(PyramidLevel):
     """Slopes from the upper left corner to its right and lower neighbours.
 
     They belong to that corner, half a pixel away from where the camera took the image value.
     """
 
-    def slopes(self, surface: Surface) -> tuple[np.ndarray, np.ndarray]:
+    def slopes(self, surface: Heights) -> tuple[np.ndarray, np.ndarray]:
         """Slopes of every facet."""
         flat, width = surface.ravel(), surface.shape[1]
         corner = flat[self.here]
         p, q = flat[self.here + 1] - corner, flat[self.here + width] - corner
         return p.astype(np.float32), q.astype(np.float32)
 
-    def scatter(self, gp: np.ndarray, gq: np.ndarray, dtype: type = np.float64) -> Surface:
+    def scatter(self, gp: np.ndarray, gq: np.ndarray, dtype: type = np.float64) -> Heights:
         """Adjoint of the slopes."""
         shape, num = self.grid.shape, self.grid.shape[0] * self.grid.shape[1]
         out = np.bincount(self.here + 1, gp, num) + np.bincount(self.here + shape[1], gq, num)

@@ -10,6 +10,7 @@ that are there already are not run again. `make tables` makes docs/paper.md and 
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,15 +18,15 @@ import tyro
 from studies.cells import Cells
 
 from anylight.cli.main import main as anylight_main
-from anylight.initial.start import Start, balloon_start
+from anylight.initial.options import BalloonOptions
+from anylight.initial.start import balloon_start
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction, save_reconstruction
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
-from anylight.model.options import PaperOptions
 from anylight.model.reconstruction import Reconstruction
-from anylight.pipeline import RunOptions, reconstruct
-from anylight.solve.alternate import Report
+from anylight.paper.alternate import Report
+from anylight.pipeline import reconstruct
 
 SHAPES = ("armadillo", "lucy", "tennyson", "gargoyle")
 ALBEDOS = ("white", "voronoi", "bars", "natural")
@@ -84,22 +85,22 @@ def run_cell(
     capture: Capture,
     truth: Reconstruction,
     key: dict[str, object],
-    options: RunOptions,
+    choices: dict[str, Any],
     keep: Path | None = None,
 ) -> dict[str, object]:
     """Run one cell."""
     begin = perf_counter()
-    result = reconstruct(capture, options)
+    result = reconstruct(capture, method="paper", **choices)
     seconds = perf_counter() - begin
-    trace = [report for report in result.trace if isinstance(report, Report)]
-    energies = [e for r in trace for e in (r.after_albedo, r.after_lighting, r.energy.total)]
+    trace: list[Report] = [progress.report for progress in result.trace]
+    energies = [e for r in trace for e in (r.after_albedo, r.after_lighting, r.energy)]
     rises = int((np.diff(energies) > 1e-6 * energies[0]).sum())
     if keep is not None:
         save_reconstruction(keep, result.reconstruction)
     return {
         **key,
         **msgspec.structs.asdict(evaluate(result.reconstruction, truth)),
-        "energy": trace[-1].energy.total,
+        "energy": trace[-1].energy,
         "energy_rises": rises,
         "pixels": int(capture.mask.sum()),
         "seconds": round(seconds, 2),
@@ -111,7 +112,7 @@ def with_start(work: Path, capture: Capture, shape: str, volume: float) -> Path:
     path = work / f"start_{shape}_{volume}.npz"
     if not path.exists():
         domain = capture.domain()
-        start: Start = balloon_start(capture.camera, domain, volume)
+        start = balloon_start(capture.camera, domain, BalloonOptions(volume=volume))
         scene = Reconstruction(
             np.array(capture.mask), capture.camera, depth=domain.scatter(start.depth)
         )
@@ -128,8 +129,7 @@ def run_volumes(study: Study, cells: Cells, shape: str, albedo: str) -> None:
             continue
         capture, truth = capture_of(study, shape, albedo)
         start = with_start(study.work, capture, shape, volume)
-        options = RunOptions(preset="paper", use=20, init=str(start), volume=volume)
-        cells.add(run_cell(capture, truth, key, options))
+        cells.add(run_cell(capture, truth, key, {"use": 20, "init": str(start)}))
 
 
 def main(study: Study) -> None:
@@ -149,17 +149,13 @@ def main(study: Study) -> None:
                 continue
             capture, truth = capture_of(study, shape, albedo)
             start = with_start(study.work, capture, shape, volume)
-            paper = PaperOptions(albedo_smoothness=mu)
-            options = RunOptions(
-                preset="paper", use=num, init=str(start), volume=volume, paper=paper
-            )
-            cells.add({**run_cell(capture, truth, key, options), "volume": volume})
+            choices = {"use": num, "init": str(start), "albedo_smoothness": mu}
+            cells.add({**run_cell(capture, truth, key, choices), "volume": volume})
         run_volumes(study, cells, shape, albedo)
         key = {"study": "constant", "shape": shape, "albedo": albedo}
         if not cells.has(**key):
             capture, truth = capture_of(study, shape, albedo)
-            options = RunOptions(preset="paper", use=20, init="constant")
-            cells.add(run_cell(capture, truth, key, options))
+            cells.add(run_cell(capture, truth, key, {"use": 20, "init": "constant"}))
     run_variants(study, cells)
 
 
@@ -174,11 +170,8 @@ def run_variants(study: Study, cells: Cells) -> None:
                 continue
             capture, truth = capture_of(study, shape, "white")
             start = with_start(study.work, capture, shape, volume)
-            paper = msgspec.convert(changes, PaperOptions)
-            options = RunOptions(
-                preset="paper", use=20, init=str(start), volume=volume, paper=paper
-            )
-            cells.add({**run_cell(capture, truth, key, options), "volume": volume})
+            choices = {"use": 20, "init": str(start), **changes}
+            cells.add({**run_cell(capture, truth, key, choices), "volume": volume})
 
 
 def best_volume(rows: list[dict[str, object]], shape: str) -> float:

@@ -22,7 +22,7 @@ from anylight.cli.main import main as anylight_main
 from anylight.intake.load import load_capture
 from anylight.io.archive import find_truth, load_reconstruction
 from anylight.metrics import evaluate
-from anylight.pipeline import RunOptions, reconstruct
+from anylight.pipeline import reconstruct
 
 HEIGHTS = (900, 1800, 3600)
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "scaling.json"
@@ -49,11 +49,11 @@ def measure(folder: Path) -> dict[str, float | None]:
     """Seconds, memory and error of one capture; compiled code is loaded by a small run first."""
     capture = load_capture(folder)
     small = capture.photos[:, ::8, ::8].copy(), capture.mask[::8, ::8].copy(), capture.camera
-    reconstruct(type(capture)(*small), RunOptions())
+    reconstruct(type(capture)(*small))
     del small
     before = peak()
     begin, worked = perf_counter(), process_time()
-    result = reconstruct(capture, RunOptions())
+    result = reconstruct(capture)
     seconds, worked = perf_counter() - begin, process_time() - worked
     after = peak()
     found = evaluate(result.reconstruction, load_reconstruction(find_truth(folder)))

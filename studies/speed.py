@@ -15,16 +15,16 @@ from time import perf_counter
 
 import numpy as np
 
+from anylight.compiler import numba
 from anylight.geometry.camera import Perspective
 from anylight.geometry.domain import Domain
 from anylight.initial.balloon import inflate
-from anylight.kernels.cpu import CpuKernels
-from anylight.kernels.protocol import View
-from anylight.kernels.reference import ReferenceKernels
+from anylight.kernels.order_two.cpu import CpuKernels
+from anylight.kernels.order_two.protocol import Snapshot
+from anylight.kernels.order_two.reference import ReferenceKernels
 from anylight.model.capture import Capture
-from anylight.model.options import PaperOptions
-from anylight.pipeline import RunOptions, reconstruct
-from anylight.threads import numba, use_threads
+from anylight.pipeline import reconstruct
+from anylight.threads import use_threads
 
 PHOTOS, CHANNELS = 20, 3
 OBSERVATIONS = PHOTOS * CHANNELS
@@ -135,8 +135,8 @@ def passes() -> None:
     say(f"{'pass':20} {'ms':>7} {'limit':>7} {'ratio':>6} {'NumPy ms':>9} {'faster':>7}")
     for name, count in FLOPS.items():
         cpu, slow = CpuKernels(), ReferenceKernels()
-        fast_view = View(cpu.pack(masked, PHOTOS), 1e-5, normals, albedo, lighting, 0.15)
-        slow_view = View(slow.pack(masked, PHOTOS), 1e-5, normals, albedo, lighting, 0.15)
+        fast_view = Snapshot(cpu.pack(masked, PHOTOS), 1e-5, normals, albedo, lighting, 0.15)
+        slow_view = Snapshot(slow.pack(masked, PHOTOS), 1e-5, normals, albedo, lighting, 0.15)
         fast = best(partial(getattr(cpu, name), fast_view))
         twin = best(partial(getattr(slow, name), slow_view), 1)
         bytes_ = size * (2 * OBSERVATIONS + EXTRA_BYTES[name])
@@ -149,13 +149,18 @@ def passes() -> None:
     say(f"all passes together: {totals[1] / totals[0]:.0f} times faster than the twin")
 
 
+def iteration_seconds(capture: Capture) -> float:
+    """Seconds of all iterations, without balloon and preparations."""
+    trace = reconstruct(capture, preset="paper", volume=0.12).trace
+    return sum(progress.report.seconds for progress in trace)
+
+
 def solves() -> None:
     """The whole solve at 250k and 1M pixels, and the balloon."""
-    options = RunOptions(preset="paper", volume=0.12)
     times = {}
     for pixels in (250_000, 1_000_000):
         capture = scene(pixels)
-        times[pixels] = min(reconstruct(capture, options).seconds["solve"] for _ in range(2))
+        times[pixels] = min(iteration_seconds(capture) for _ in range(2))
         say(f"20 iterations at {capture.mask.sum()} pixels: {times[pixels]:.1f} s")
     say(f"1M over 250k: {times[1_000_000] / times[250_000]:.2f} times")
     domain = Domain(blob(125_000))
@@ -168,8 +173,7 @@ def solves() -> None:
 
 def memory() -> None:
     """Peak memory of a solve at 1M pixels with 16-bit photos."""
-    options = RunOptions(preset="paper", volume=0.12, paper=PaperOptions(iterations=10))
-    reconstruct(scene(1_000_000), options)
+    reconstruct(scene(1_000_000), preset="paper", volume=0.12, iterations=10)
     # not getrusage: a child inherits its parent's peak there
     status = Path("/proc/self/status").read_text()
     peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1e6  # type: ignore[index]

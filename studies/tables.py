@@ -6,8 +6,10 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from studies.constant_tables import constants_table, scenes_table, untuned_table
+from studies.constant_tables import summary as constants_summary
 
-from anylight.benchmark.catalogue import METHODS
+from anylight.benchmark.catalogue import SUPPLEMENT, columns
 from anylight.benchmark.figures import Axis
 from anylight.benchmark.figures import study_figure as benchmark_figure
 from anylight.benchmark.tables import detailed_table as benchmark_details
@@ -236,13 +238,14 @@ def write_benchmark() -> None:
     main, real = (select(rows, study=study) for study in ("main", "real"))
     known = [row for row in real if row["metrics"]]
     photographs = [row for row in real if row["scene"] in {r["scene"] for r in known}]
-    columns = [method for method in METHODS if select(main, method=method)]
-    real_columns = [method for method in METHODS if select(photographs, method=method)]
+    methods = dict.fromkeys((*SUPPLEMENT, *columns()))
+    shown = [method for method in methods if select(main, method=method)]
+    shown_real = [method for method in methods if select(photographs, method=method)]
     text = (DOCS / "benchmark.template.md").read_text()
     for name, value in {
-        "BENCH_SUMMARY": benchmark_summary(main, columns),
-        "BENCH_DETAILS": benchmark_details(main, columns),
-        "BENCH_REAL": benchmark_details(photographs, real_columns),
+        "BENCH_SUMMARY": benchmark_summary(main, shown),
+        "BENCH_DETAILS": benchmark_details(main, shown),
+        "BENCH_REAL": benchmark_details(photographs, shown_real),
         "HEIGHT": "320",
     }.items():
         text = text.replace("{{" + name + "}}", value)
@@ -265,10 +268,26 @@ def write_benchmark() -> None:
     (DOCS / "benchmark.md").write_text(made + text)
 
 
+def write_constants() -> None:
+    """docs/constants.md."""
+    rows = json.loads((DOCS / "results" / "constants.json").read_text())
+    text = (DOCS / "constants.template.md").read_text()
+    for name, value in {
+        "CONSTANTS_SCENES": scenes_table(rows),
+        "CONSTANTS_SUMMARY": constants_summary(rows),
+        "CONSTANTS_TABLE": constants_table(rows),
+        "CONSTANTS_UNTUNED": untuned_table(),
+    }.items():
+        text = text.replace("{{" + name + "}}", value)
+    made = "<!-- Made by `make tables` from docs/results/constants.json and its template. -->\n"
+    (DOCS / "constants.md").write_text(made + text)
+
+
 def main() -> None:
     """Write the pages."""
     write_method()
     write_benchmark()
+    write_constants()
     rows = json.loads((DOCS / "results" / "paper.json").read_text())
     images = DOCS / "images"
     study_figure(rows, "volume", "volume", "balloon volume", images / "paper_volume.png")

@@ -1,23 +1,14 @@
-"""One thread pool for all compiled loops.
+"""One thread pool for all compiled loops, and threads for matrix algebra beside it."""
 
-Waiting threads must sleep, not spin: on a busy machine spinning turns every small loop into a
-wait for the scheduler (milliseconds instead of microseconds). The OpenMP runtime reads its policy
-when it is first used, so compiled loops get numba from here.
-"""
-
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
-import numba as _numba
 import threadpoolctl
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-numba: Any = _numba
+from anylight.compiler import numba
 
 
 def use_threads(num: int | None) -> int:

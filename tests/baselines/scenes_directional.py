@@ -84,7 +84,10 @@ def capture_of(mask, intensity, camera=PARALLEL, channels=1):
     """Photos of (P, M) intensities."""
     photos = np.zeros((intensity.shape[1], *mask.shape, channels), np.float32)
     photos[:, mask] = intensity.T[:, :, None]
-    return Capture(photos=photos, mask=mask, camera=camera)
+    capture = Capture(photos=np.maximum(photos, 0), mask=mask, camera=camera)
+    # captures refuse negative light, but without it there are no exact photos of attached shadows
+    object.__setattr__(capture, "photos", photos)
+    return capture
 
 
 def directional(surface, lights, *, albedo=1.0, clamp=False, channels=1):

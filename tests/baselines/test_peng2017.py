@@ -20,6 +20,7 @@ from anylight.geometry.camera import Orthographic, Perspective
 from anylight.geometry.differences import forward_or_backward
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import depth_normals
+from anylight.initial.options import BalloonOptions
 from anylight.initial.start import balloon_start
 from anylight.model.capture import Capture
 from anylight.photometry.shading import intensity
@@ -174,7 +175,7 @@ def test_right_is_right():
     middle = scene.domain.pixels[:, 0].mean()
     right, left = (side * (scene.domain.pixels[:, 0] - middle) > 5 for side in (1, -1))
     assert photos[0, 0, right].mean() > 1.5 * photos[0, 0, left].mean()
-    prior = balloon_start(CAMERA, scene.domain, 0.15).depth
+    prior = balloon_start(CAMERA, scene.domain, BalloonOptions(volume=0.15)).depth
     found = peng2017(scene.capture(photos), prior)
     assert (found.normals[right, 0] > 0).all()
     assert (found.normals[left, 0] < 0).all()

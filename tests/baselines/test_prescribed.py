@@ -11,8 +11,9 @@ from scipy.ndimage import binary_erosion, convolve
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.initial.balloon import inflate
-from anylight.initial.integrate import height_normals, integrate_normals
+from anylight.initial.options import BalloonOptions
 from anylight.initial.start import balloon_start
+from anylight.integration.smooth import height_normals, integrate_normals
 from tests.baselines.scenes_perspective import CAMERA, bumpy
 
 _CHECKERBOARD = np.outer([1, -2, 1], [1, -2, 1]) / 16
@@ -41,7 +42,7 @@ def test_the_balloon_leans_outwards_at_its_rim():
     middle = domain.mask.shape[0] // 2
     height = inflate(domain, 0.15).height
     flat = height_normals(domain, height)
-    depth = domain.scatter(balloon_start(CAMERA, domain, 0.15).depth)
+    depth = domain.scatter(balloon_start(CAMERA, domain, BalloonOptions(volume=0.15)).depth)
     perspective = domain.gather(depth_normals(CAMERA, depth, domain.mask))
     for normals in (flat, perspective):
         assert (normals[u > middle + 30, 0] > 0).all()

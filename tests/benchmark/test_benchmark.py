@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import scipy.io
 
-from anylight.benchmark.catalogue import ALBEDOS, METHODS, SHAPES, SUPPLEMENT
+from anylight.benchmark.catalogue import ALBEDOS, SHAPES, SUPPLEMENT, columns, label_of
 from anylight.benchmark.cell import Cell, Outcome, Scene, run_cell, scene_of
 from anylight.benchmark.mixing import mix, mixtures, true_normals
-from anylight.benchmark.plan import Plan
+from anylight.benchmark.selection import Selection
 from anylight.benchmark.store import Store
 from anylight.benchmark.tables import as_csv, detailed_table, summary_table
 from anylight.cli.main import main
@@ -16,6 +16,7 @@ from anylight.errors import InvalidInputError
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction
 from anylight.io.images import write_image
+from anylight.methods import registered
 from anylight.model.capture import Capture
 from anylight.pipeline import RunOptions
 from anylight.synth.options import SynthOptions
@@ -35,7 +36,8 @@ def cell(**changes):
     given = {
         "method": "paper",
         "scene": Scene(name="bust_white", synth=SMALL),
-        "options": RunOptions(preset="paper", volume=0.1),
+        "options": RunOptions(method="paper"),
+        "settings": {"volume": 0.1},
     }
     return Cell(**(given | changes))
 
@@ -54,7 +56,7 @@ def record(method, scene, error, status="done"):
 
 
 def test_the_catalogue_is_four_shapes_by_nine_albedos():
-    cells = Plan(SUPPLEMENT).main()
+    cells = Selection(SUPPLEMENT).main()
     assert len(cells) == 4 * 9 * len(SUPPLEMENT)
     assert len({c.key for c in cells}) == len(cells)
     assert {c.scene.synth.images for c in cells} == {25}
@@ -63,14 +65,32 @@ def test_the_catalogue_is_four_shapes_by_nine_albedos():
     assert len(SHAPES) == 4
 
 
+def test_every_registered_method_is_a_column():
+    assert set(registered()) < set(columns())
+    assert label_of("default") == registered()["default"].label
+    assert label_of("somebody's own") == "somebody's own"
+
+
+def test_each_cell_asks_its_method_for_what_the_protocol_grants():
+    cells = {c.method: c for c in Selection(SUPPLEMENT, ("lucy",), ("white",)).main()}
+    assert cells["paper"].settings == {"volume": 0.08}
+    assert cells["peng2017"].settings == {"volume": 0.08}
+    assert cells["default"].settings == cells["mo2018"].settings == {}
+    assert [name for name, c in cells.items() if c.wants_truth] == ["paper_hemisphere"]
+    smooth = [c for c in Selection(("paper",)).studies() if c.study == "smoothness"]
+    assert all(c.settings["albedo_smoothness"] == c.value for c in smooth)
+    assert all(c.settings["volume"] > 0 for c in smooth)
+
+
 def test_a_cell_is_known_by_everything_that_changes_it():
     keys = {
         cell().key,
         cell(method="default").key,
-        cell(options=RunOptions(preset="paper", volume=0.2)).key,
+        cell(options=RunOptions(method="paper", use=5)).key,
+        cell(settings={"volume": 0.2}).key,
         cell(study="volume", value=0.1).key,
     }
-    assert len(keys) == 4
+    assert len(keys) == 5
     assert cell().key == cell().key
 
 
@@ -88,7 +108,7 @@ def test_a_cell_gives_numbers_and_pictures_and_the_same_twice(tmp_path):
 
 
 def test_a_method_that_cannot_run_says_so():
-    found = run_cell(cell(method="woodham", options=RunOptions(method="woodham")))
+    found = run_cell(cell(method="woodham", options=RunOptions(method="woodham"), settings={}))
     assert found.record["status"] == "cannot"
     assert "light" in found.record["message"]
 
@@ -119,7 +139,7 @@ def test_tables_hold_medians_means_and_gaps():
         record("favaro2012", "a_bars", None, status="cannot"),
     ]
     summary = summary_table(records, ("favaro2012", "paper"))
-    assert f"| {METHODS['paper'].label} | 3 | 2.00 | 3.00 | 6.00 |" in summary
+    assert f"| {label_of('paper')} | 3 | 2.00 | 3.00 | 6.00 |" in summary
     assert "1 (1 cannot run)" in summary
     detailed = detailed_table(records, ("favaro2012", "paper"))
     assert "| a & bars | – | **2.00** |" in detailed
@@ -168,8 +188,8 @@ def diligent(tmp_path, rng):
 
 
 def test_a_diligent_folder_joins_the_table_mixed_and_calibrated(diligent):
-    plan = Plan(("paper", "woodham"), shapes=(), real=(diligent,))
-    paper, woodham = plan.real_cells()
+    selection = Selection(("paper", "woodham"), shapes=(), real=(diligent,))
+    paper, woodham = selection.real_cells()
     assert (paper.scene.mixed, woodham.scene.mixed) == (20, 0)
     found = run_cell(woodham).record
     assert found["metrics"]["mae_deg"] < 1.0
@@ -222,7 +242,7 @@ def test_processes_give_the_numbers_of_one(tmp_path):
 
 
 def test_an_interrupted_cell_is_not_kept(tmp_path, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("anylight.benchmark.cell.reconstruct", interrupted)
@@ -269,12 +289,12 @@ def test_every_method_runs_on_any_capture(tmp_path):
         scene = load_reconstruction(out / "result.npz")
         assert np.isfinite(scene.depth[scene.mask]).all()
         assert (out / "mesh.glb").exists()
-        assert json.loads((out / "run.json").read_text())["preset"] == method
+        assert json.loads((out / "run.json").read_text())["method"] == method
 
 
 def test_a_start_from_mo2018():
     scene = Scene(
         name="bust", synth=SynthOptions(shape="bust", albedo="white", images=8, height=96)
     )
-    found = run_cell(cell(scene=scene, options=RunOptions(preset="paper", init="mo2018")))
+    found = run_cell(cell(scene=scene, options=RunOptions(method="paper", init="mo2018")))
     assert found.record["status"] == "done"

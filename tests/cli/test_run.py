@@ -2,6 +2,7 @@ import csv
 import errno
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import subprocess
@@ -52,7 +53,10 @@ def test_the_record_tells_what_was_run(ran):
     record = json.loads((ran / "run.json").read_text())
     assert record["status"] == "iteration limit reached"
     assert record["orders"] == [1, 2]
-    assert record["options"]["paper"]["iterations"] == 4
+    assert record["method"] == "paper"
+    assert record["options"]["preset"] == "paper"
+    assert record["settings"]["iterations"] == 4
+    assert record["init"] == "balloon"
     assert record["photos"] == [
         "photo_00.png",
         "photo_01.png",
@@ -60,11 +64,12 @@ def test_the_record_tells_what_was_run(ran):
         "photo_04.png",
         "photo_05.png",
     ]
-    assert record["start"]["volumes"] == pytest.approx([0.15], rel=1e-3)
+    assert record["volumes"] == pytest.approx([0.15], rel=1e-3)
     assert len(record["inputs"]["photos_sha256"]) == 64
     assert np.all(np.diff(record["energies"]) <= 0)
     assert {"python", "anylight", "numpy", "numba"} <= set(record["versions"])
-    assert set(record["seconds"]) == {"build", "start", "solve"}
+    assert set(record["not_taken"]) == {"blocks_rejected", "depth_rejected"}
+    assert set(record["seconds"]) == {"start", "solve"}
 
 
 def test_the_trace_has_a_row_per_iteration(ran):
@@ -103,11 +108,21 @@ def test_a_second_run_replaces_the_first(capture, tmp_path):
     assert main(arguments) == 0
 
 
+def test_preset_is_another_word_for_method(capture, ran, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--method", "paper", *FAST[2:]]
+    assert main(["run", str(capture), "--out", str(out), "--use", "5", *arguments]) == 0
+    assert (out / "result.npz").read_bytes() == (ran / "result.npz").read_bytes()
+
+
 def test_bad_captures_and_options(capture, tmp_path, capsys):
     out = str(tmp_path / "out")
     fails(capsys, ["run", str(tmp_path / "nowhere"), "--out", out], "nowhere")
     fails(capsys, ["run", str(capture), "--out", out, "--use", "99"], "--use 99")
     fails(capsys, ["run", str(capture), "--out", out, "--volume", "-1"], "--volume")
+    fails(capsys, ["run", str(capture), "--out", out, "--iterations", "4"], "--iterations", "paper")
+    fails(capsys, ["run", str(capture), "--out", out, "--method", "magic"], "magic", "default")
+    fails(capsys, ["run", str(capture), "--out", out, "--method", "mo2018", *FAST], "--preset")
     fails(capsys, ["run", str(capture), "--out", str(capture)], "other files")
     assert not (tmp_path / "out").exists()
 
@@ -151,27 +166,91 @@ def test_going_on_from_an_earlier_result(capture, ran, tmp_path):
     arguments = ["run", str(capture), "--out", str(tmp_path / "o"), "--init", str(ran), *FAST]
     assert main(arguments) == 0
     record = json.loads((tmp_path / "o" / "run.json").read_text())
-    assert record["start"]["kind"] == str(ran)
+    assert record["init"] == str(ran)
     assert record["inputs"]["camera"] == "perspective"
     assert record["threads"] >= 1
 
 
-def test_interrupting_the_solve_keeps_a_result(capture, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--preset", "paper", "--iterations", "9999"], "iteration 3/"),
+        ([], "balloon 0.03, level 0, order 1, step 1:"),
+    ],
+    ids=["paper", "default"],
+)
+def test_interrupting_the_solve_keeps_a_result(capture, tmp_path, arguments, line):
     program = [sys.executable, "-m", "anylight.cli.main", "run", str(capture)]
     out = tmp_path / "out"
     run = subprocess.Popen(
-        [*program, "--out", str(out), "--preset", "paper", "--iterations", "9999"],
-        stderr=subprocess.PIPE,
-        text=True,
+        [*program, "--out", str(out), *arguments], stderr=subprocess.PIPE, text=True
     )
-    for line in run.stderr:
-        if line.startswith("iteration 3/"):
+    for said in run.stderr:
+        if said.startswith(line):
             run.send_signal(signal.SIGINT)
             break
     rest = run.communicate(timeout=120)[1]
     assert run.returncode == 130
     assert "Traceback" not in rest
     assert json.loads((out / "run.json").read_text())["status"] == "stopped by the user"
+
+
+def press_ctrl_c(monkeypatch, place, times=1):
+    """Press Ctrl-C while a function is at work for the first time."""
+    plain, pressed = pkgutil.resolve_name(place), []
+
+    def interrupted(*arguments, **more):
+        while len(pressed) < times:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(*arguments, **more)
+
+    monkeypatch.setattr(place, interrupted)
+
+
+def test_ctrl_c_in_the_first_step_keeps_that_step(capture, tmp_path, capfd, monkeypatch):
+    press_ctrl_c(monkeypatch, "anylight.paper.alternate.update_depth")
+    before, out = signal.getsignal(signal.SIGINT), tmp_path / "out"
+    with pytest.raises(SystemExit) as stop:
+        main(["run", str(capture), "--out", str(out), "--only-result", *FAST])
+    assert stop.value.code == 130
+    assert "press Ctrl-C again" in capfd.readouterr().err
+    assert len(json.loads((out / "run.json").read_text())["energies"]) == 1
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize(
+    ("place", "method"),
+    [
+        ("anylight.paper.method.reconstruction", FAST),
+        ("anylight.joint.explanation.paint", ["--order", "2", "--refine-iterations", "1"]),
+    ],
+    ids=["paper", "default"],
+)
+def test_ctrl_c_after_the_last_step_loses_nothing(capture, tmp_path, monkeypatch, place, method):
+    press_ctrl_c(monkeypatch, place)
+    out = tmp_path / "out"
+    assert main(["run", str(capture), "--out", str(out), "--only-result", *method]) == 0
+    assert load_reconstruction(out / "result.npz").depth is not None
+
+
+@pytest.mark.parametrize(
+    ("place", "times", "method"),
+    [
+        ("anylight.paper.alternate.update_depth", 2, FAST),
+        ("anylight.baselines.favaro2012.factorise", 1, ["--method", "favaro2012"]),
+    ],
+    ids=["twice", "before there is anything"],
+)
+def test_ctrl_c_without_a_result_leaves_nothing(
+    capture, tmp_path, capsys, monkeypatch, place, times, method
+):
+    press_ctrl_c(monkeypatch, place, times)
+    before = signal.getsignal(signal.SIGINT)
+    assert main(["run", str(capture), "--out", str(tmp_path / "out"), *method]) == 130
+    assert "nothing was written" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_run_leaves_meshes_maps_and_a_report(ran):

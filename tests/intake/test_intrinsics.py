@@ -4,7 +4,7 @@ from intake.files import noise, write_photos
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
-from anylight.intake.intrinsics import read_intrinsics, scaled_matrix
+from anylight.intake.intrinsics import read_intrinsics
 from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
 
@@ -60,11 +60,12 @@ def test_opencv_files_follow_the_size_of_the_photos(folder, width, height):
 
 def test_a_point_falls_on_the_same_place_of_a_scaled_photo():
     matrix = np.array([[800, 0, 359.5], [0, 820, 239.5], [0, 0, 1.0]])
-    small = scaled_matrix(matrix, 0.25)
+    camera = Perspective.from_K(matrix)
+    small = camera.resized(0.25).matrix
     point = np.array([0.03, -0.02, 1.0])
     (u, v, _), (x, y, _) = matrix @ point, small @ point
     assert np.allclose([(u + 0.5) / 4, (v + 0.5) / 4], [x + 0.5, y + 0.5])
-    assert np.allclose(scaled_matrix(small, 4.0), matrix)
+    assert np.allclose(camera.resized(0.25).resized(4.0).matrix, matrix)
 
 
 def test_distortion_is_warned_of(folder):

@@ -3,9 +3,9 @@
 import numpy as np
 
 from anylight.geometry.camera import Perspective
-from anylight.joint.eigenphotos import compress
-from anylight.joint.level import Level
-from anylight.model.problem import white_level
+from anylight.joint.problem.eigenphotos import compress
+from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.model.samples import white_level
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
 
@@ -18,12 +18,14 @@ def blob_level(rng, camera=CAMERA):
     mask = ((rows - 8) / 7.2) ** 2 + ((columns - 10) / 9.1) ** 2 < 1
     mask[4:6, 9:12] = False
     photos = rng.random((int(mask.sum()), 3 * 5)).astype(np.float32) + 0.1
-    return Level(mask, camera, photos, 3, np.ones(len(photos), np.float32))
+    return PyramidLevel(mask, camera, photos, 3, np.ones(len(photos), np.float32))
 
 
 def rendered_level(**options):
     """A rendered scene as a level, with its truth."""
     scene = render(SynthOptions(**{"shape": "bust", "albedo": "voronoi", "height": 72, **options}))
     photos = compress(scene.capture, white_level(scene.capture))
-    level = Level(np.array(scene.capture.mask), scene.capture.camera, photos.values, 3, photos.good)
+    level = PyramidLevel(
+        np.array(scene.capture.mask), scene.capture.camera, photos.values, 3, photos.good
+    )
     return level, scene.truth

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from anylight.geometry.camera import Perspective
-from anylight.joint.eigenphotos import averaged, compress
+from anylight.joint.problem.eigenphotos import averaged, compress
 from anylight.model.capture import Capture
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anylight.joint.integrable import integrable_surface, least_curl, variety
-from anylight.joint.level import Level
+from anylight.joint.course.integrable import integrable_surface, least_curl, variety
+from anylight.joint.problem.pyramid import PyramidLevel
 from tests.joint.scenes import blob_level, rendered_level
 
 
@@ -16,7 +16,9 @@ def test_slopes_hidden_in_components_are_found(rng):
     third = rng.standard_normal(mask.sum())
     mix = rng.standard_normal((3, 3))
     level = blob_level(rng)
-    flat = Level(mask, level.camera, np.zeros((mask.sum(), 4), np.float32), 1, np.ones(mask.sum()))
+    flat = PyramidLevel(
+        mask, level.camera, np.zeros((mask.sum(), 4), np.float32), 1, np.ones(mask.sum())
+    )
     found = least_curl(flat, mix @ np.stack([p, q, third]))
     for wanted, own in zip((p, q), found, strict=True):
         assert abs(np.corrcoef(wanted, own)[0, 1]) > 0.98

@@ -3,12 +3,21 @@
 import numpy as np
 import pytest
 
-from anylight.joint.fit import evaluate, first_light, raised
-from anylight.joint.gauge import in_view, open_prior, strain
-from anylight.joint.modes import smooth_modes
-from anylight.joint.newton import Effort, Listener, assess, newton, pull, robust_energy
-from anylight.joint.starts import balloon_surface
-from anylight.joint.system import Damping, Moving, System
+from anylight.facets.modes import smooth_modes
+from anylight.joint.course.starts import balloon_surface
+from anylight.joint.problem.fit import evaluate, first_light, raised
+from anylight.joint.step.newton import (
+    Effort,
+    Iterate,
+    Stage,
+    assess,
+    newton,
+    robust_energy,
+    total_cost,
+)
+from anylight.joint.step.system import Damping, Moving, System, Unknowns
+from anylight.joint.terms.gauge import GaugePrior, in_view, open_weights, strain
+from anylight.model.status import Status
 from tests.joint.scenes import rendered_level
 
 
@@ -17,10 +26,15 @@ def state():
     level, _ = rendered_level(images=8)
     surface = balloon_surface(level, 0.1)
     light = raised(first_light(level, surface, 2), 4)
-    return level, assess(level, surface, light, open_prior())
+    return level, assess(level, surface, light, open_terms(level))
+
+
+def open_terms(level):
+    return [GaugePrior(level, open_weights())]
 
 
 def system_of(level, found, prior):
+    """The system with a prior of these weights, in units of the energy."""
     weights = np.ones(level.size, np.float32)
     return System(
         level,
@@ -28,9 +42,19 @@ def system_of(level, found, prior):
         found.light,
         found.fit,
         weights,
-        prior,
         smooth_modes(level, found.surface),
+        [GaugePrior(level, prior).linearise(found.surface, found.fit, 1.0)],
     )
+
+
+def run_out(steps):
+    """What a generator yields, and what it returns."""
+    made = []
+    while True:
+        try:
+            made.append(next(steps))
+        except StopIteration as end:
+            return made, end.value
 
 
 def test_the_gradient_is_the_derivative_of_the_energy(state, rng):
@@ -56,16 +80,16 @@ def test_the_gradient_is_the_derivative_of_the_energy(state, rng):
 
 def test_the_product_is_symmetric_and_positive(state, rng):
     level, found = state
-    system = system_of(level, found, open_prior())
-    system.damp(Damping(1e-4, 1e-5))
+    system = system_of(level, found, open_weights())
+    assert system.damp(Damping(1e-4, 1e-5))
     a, b = (
-        (
+        Unknowns(
             rng.standard_normal(found.surface.shape) * level.grid.inside,
             rng.standard_normal(found.light.shape),
         )
         for _ in range(2)
     )
-    ma, mb = system.multiply(*a), system.multiply(*b)
+    ma, mb = system.multiply(a), system.multiply(b)
 
     def dot(x, y):
         return (x[0] * y[0]).sum() + (x[1] * y[1]).sum()
@@ -76,10 +100,10 @@ def test_the_product_is_symmetric_and_positive(state, rng):
 
 def test_conjugate_gradients_solve_the_system(state):
     level, found = state
-    system = system_of(level, found, open_prior())
-    system.damp(Damping(1e-3, 1e-4))
+    system = system_of(level, found, open_weights())
+    assert system.damp(Damping(1e-3, 1e-4))
     step = system.solve(1e-5, 400)
-    left, right = system.multiply(step.surface, step.light)
+    left, right = system.multiply(Unknowns(step.surface, step.light))
     lack = left + system.surface_gradient
     assert np.linalg.norm(lack) < 1e-2 * np.linalg.norm(system.surface_gradient)
     lack = right + system.light_gradient
@@ -88,8 +112,8 @@ def test_conjugate_gradients_solve_the_system(state):
 
 def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
     level, found = state
-    system = system_of(level, found, open_prior())
-    system.damp(Damping(1e-9, 1e-9))
+    system = system_of(level, found, open_weights())
+    assert system.damp(Damping(1e-9, 1e-9))
     coarse, modes = system._coarse, system.modes
     matrix, num, size = coarse._matrix, len(modes), len(found.light)
     assert level.size <= 2048
@@ -97,7 +121,7 @@ def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
     for k in (0, num // 2, num - 1):
         field = np.zeros(level.grid.shape)
         modes.add(np.eye(num)[k], field)
-        surface, light = system.multiply(field, still)
+        surface, light = system.multiply(Unknowns(field, still))
         wanted = matrix[:, k]
         tolerance = 2e-3 * np.abs(wanted).max()
         assert np.allclose(modes.collect(surface), wanted[:num], atol=tolerance)
@@ -107,7 +131,7 @@ def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
     light[5, 7] = 1.0
     column = 7 // (light.shape[1] // level.num_channels), 7 % (light.shape[1] // 3)
     place = num + column[0] * coarse._each + column[1] * size + 5
-    surface, answer = system.multiply(np.zeros(level.grid.shape), light)
+    surface, answer = system.multiply(Unknowns(np.zeros(level.grid.shape), light))
     wanted = matrix[:, place]
     assert np.allclose(modes.collect(surface), wanted[:num], atol=2e-3 * np.abs(wanted).max())
     stacked = answer.reshape(size, level.num_channels, -1).transpose(1, 2, 0).ravel()
@@ -116,32 +140,48 @@ def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
 
 def test_the_energy_falls(state):
     level, found = state
-    reports = []
-    listener = Listener(reports.append, 0, "test")
-    newton(level, found.surface, found.light, 4, open_prior(), Effort(8), listener)
+    stage = Stage(3, "test")
+    steps, last = run_out(
+        newton(level, open_terms(level), found.surface, found.light, 4, Effort(8, 1e-3), stage)
+    )
+    reports = [report for _, report in steps]
     assert len(reports) >= 4
     assert reports[-1].energy < 0.5 * reports[0].energy
+    assert {(report.level, report.start) for report in reports} == {(3, "test")}
+    assert last.energy == reports[-1].energy
+    assert last.status in (Status.ITERATION_LIMIT, Status.CONVERGED)
 
 
 def test_no_accepted_step_raises_the_energy_at_its_own_scale(state):
     level, found = state
-    prior = open_prior()
+    terms = open_terms(level)
     for _ in range(6):
-        after = newton(level, found.surface, found.light, 4, prior, Effort(1))
+        _, after = run_out(newton(level, terms, found.surface, found.light, 4, Effort(1, 1e-3)))
         data = robust_energy(level, found.fit.misfit, found.scale)
-        before = data * (1 + pull(level, found.surface, found.fit, prior))
+        before = data * (1 + total_cost(terms, found.surface, found.fit))
         fit = evaluate(level, after.surface, after.light)
-        now = robust_energy(level, fit.misfit, found.scale) + data * pull(
-            level, after.surface, fit, prior
+        now = robust_energy(level, fit.misfit, found.scale) + data * total_cost(
+            terms, after.surface, fit
         )
         assert now < before
         found = after
 
 
+def test_a_start_that_is_not_finite_is_named_and_no_step_is_made(state):
+    level, found = state
+    light = np.full_like(found.light, np.nan)
+    steps, last = run_out(
+        newton(level, open_terms(level), found.surface, light, 4, Effort(3, 1e-3))
+    )
+    assert steps == []
+    assert isinstance(last, Iterate)
+    assert last.status is Status.NOT_FINITE
+
+
 def test_steps_in_turn_move_one_part_each(state):
     level, found = state
-    system = system_of(level, found, open_prior())
-    system.damp(Damping(1e-3, 1e-4))
+    system = system_of(level, found, open_weights())
+    assert system.damp(Damping(1e-3, 1e-4))
     light = system.solve(0.1, 10, moving=Moving.LIGHT)
     surface = system.solve(0.1, 10, moving=Moving.SURFACE)
     assert not light.surface.any()

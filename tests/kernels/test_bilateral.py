@@ -1,6 +1,7 @@
 """The compiled round of bilateral integration against a readable twin."""
 
 import numpy as np
+import pytest
 
 from anylight.kernels import bilateral
 
@@ -29,6 +30,7 @@ def round_of(height, slopes, strength, inside, *, even):
     return weights, centre * inside, source * inside
 
 
+@pytest.mark.twin("kernels.bilateral.weigh", "kernels.bilateral.gather")
 def test_a_round_equals_its_twin(rng):
     inside = np.pad(rng.random((9, 11)) < 0.8, 1)
     height, strength = rng.standard_normal((2, *inside.shape))

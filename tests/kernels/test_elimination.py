@@ -27,6 +27,7 @@ def plain_albedo(photos, shading):
     return (split(photos) * split(shading)).sum(-1) / (split(shading) ** 2).sum(-1)
 
 
+@pytest.mark.twin("kernels.elimination.residuals")
 def test_the_albedo_is_best_and_the_residual_perpendicular(data):
     photos, shading, *_ = data
     albedo, misfit = np.empty((NUM, CHANNELS), np.float32), np.empty(NUM, np.float32)
@@ -38,6 +39,7 @@ def test_the_albedo_is_best_and_the_residual_perpendicular(data):
     assert np.allclose((rest * split(shading)).sum(-1), 0, atol=1e-9)
 
 
+@pytest.mark.twin("kernels.elimination.linearise")
 def test_blocks_and_gradient_are_those_of_the_projected_derivatives(data):
     photos, shading, by_p, by_q, weight = data
     albedo = plain_albedo(photos, shading).astype(np.float32)
@@ -75,6 +77,7 @@ def test_the_gradient_is_the_derivative_of_the_misfit(data):
     assert np.allclose(2 * slope[0], numeric, rtol=2e-3, atol=1e-4)
 
 
+@pytest.mark.twin("kernels.elimination.normal_product")
 def test_the_normal_product_is_the_normal_matrix(data, rng):
     _, shading, by_p, by_q, weight = data
     albedo = rng.random((NUM, CHANNELS)).astype(np.float32)

@@ -18,6 +18,7 @@ def surface(level, rng):
     return rng.standard_normal(level.grid.shape) * level.grid.inside
 
 
+@pytest.mark.twin("kernels.facets._slopes")
 def test_slopes_of_a_plane(level):
     rows, columns = np.indices(level.grid.shape)
     p, q = level.slopes(0.3 * columns - 0.2 * rows + 5.0)
@@ -25,6 +26,7 @@ def test_slopes_of_a_plane(level):
     assert np.allclose(q, -0.2)
 
 
+@pytest.mark.twin("kernels.facets._scatter")
 def test_scatter_is_the_adjoint(level, rng):
     z, gp, gq = surface(level, rng), *rng.standard_normal((2, level.size))
     p, q = level.slopes(z)
@@ -38,6 +40,7 @@ def test_no_slope_and_no_pixel_sees_the_checkerboard(level):
     assert np.allclose(level.at_pixels(board), 0)
 
 
+@pytest.mark.twin("kernels.facets._assemble")
 def test_the_stencil_is_the_quadratic_form(level, rng):
     root = rng.standard_normal((2, 2, level.size))
     block = np.einsum("abj,cbj->acj", root, root)
@@ -54,6 +57,7 @@ def test_the_stencil_is_the_quadratic_form(level, rng):
     assert flat @ matrix @ flat == pytest.approx(wanted)
 
 
+@pytest.mark.twin("kernels.facets._hold")
 def test_holding_is_the_edges_part_of_the_stencil(level, rng):
     cover, z = rng.random(level.size), surface(level, rng)
     nothing = np.zeros((3, level.size))
@@ -63,6 +67,7 @@ def test_holding_is_the_edges_part_of_the_stencil(level, rng):
     np.testing.assert_allclose(out.ravel(), matrix @ z.ravel(), atol=1e-12)
 
 
+@pytest.mark.twin("kernels.facets._normals", "kernels.facets._turns")
 @pytest.mark.parametrize("camera", CAMERAS)
 def test_normals_and_their_derivatives_are_those_of_the_geometry(camera, rng):
     level = blob_level(rng, camera)

@@ -21,6 +21,7 @@ def directions(rng, num=1300):
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
+@pytest.mark.twin("kernels.monomials.evaluate", "kernels.monomials._fill_powers")
 @pytest.mark.parametrize("order", ORDERS)
 def test_monomials_become_harmonics(order, rng):
     points = directions(rng)
@@ -32,6 +33,7 @@ def test_monomials_become_harmonics(order, rng):
     assert not flat(tiles, len(tiles) * TILE)[:, len(points) :].any()
 
 
+@pytest.mark.twin("kernels.monomials.shade", "kernels.monomials._gather")
 def test_shading_and_gathering_are_products_with_all_tiles(rng):
     tiles = rng.standard_normal((3, 9, TILE)).astype(np.float32)
     coefficients = rng.standard_normal((9, 5)).astype(np.float32)
@@ -43,6 +45,7 @@ def test_shading_and_gathering_are_products_with_all_tiles(rng):
     assert np.allclose(gather(tiles, source), every @ source, atol=1e-2)
 
 
+@pytest.mark.twin("kernels.monomials.evaluate_with_slopes")
 @pytest.mark.parametrize("order", ORDERS)
 def test_derivatives_along_the_sphere(order, rng):
     points = directions(rng)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from anylight.kernels.surface import assemble, neighbours, scatter
+from anylight.kernels.pixel_differences import assemble, neighbours, scatter
 from anylight.linalg import stencil
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil, coarsen
@@ -30,6 +30,7 @@ def difference_matrices(grid, near):
     return one, along_u, along_v
 
 
+@pytest.mark.twin("kernels.pixel_differences._assemble", "kernels.pixel_differences._scatter")
 @pytest.mark.parametrize("backward", [True, False])
 def test_assembly_is_the_product_of_its_factors(rng, backward):
     grid = Grid(odd_mask())
@@ -53,6 +54,15 @@ def operator(rng, mask, backward=True):
     return assemble(random_form(rng, len(near.here)), near, grid.shape)
 
 
+@pytest.mark.twin(
+    "linalg.stencil._multiply",
+    "linalg.stencil._row",
+    "linalg.stencil.residual",
+    "linalg.stencil.relax",
+    "linalg.stencil._dot",
+    "linalg.stencil._advance",
+    "linalg.stencil.combine",
+)
 def test_compiled_loops_against_the_dense_matrix(rng):
     a = operator(rng, odd_mask())
     inside = Grid(odd_mask()).inside
@@ -68,6 +78,14 @@ def test_compiled_loops_against_the_dense_matrix(rng):
     stencil.relax(*a, x, b, damped, out)
     assert np.allclose(out, x + damped * (b - dense))
     assert np.isclose(stencil.dot(x, b), (x * b).sum())
+    moved, left = x.copy(), b.copy()
+    square = stencil.advance(0.7, b, dense, moved, left)
+    assert np.allclose(moved, x + 0.7 * b)
+    assert np.allclose(left, b - 0.7 * dense)
+    assert np.isclose(square, (left**2).sum())
+    mixed = b.copy()
+    stencil.combine(x, 0.3, mixed)
+    assert np.allclose(mixed, x + 0.3 * b)
 
 
 def interpolation(fine, coarse):
@@ -79,6 +97,12 @@ def interpolation(fine, coarse):
     return weights
 
 
+@pytest.mark.twin(
+    "linalg.stencil.coarsen_columns",
+    "linalg.stencil.coarsen_rows",
+    "linalg.stencil.restrict",
+    "linalg.stencil.prolong",
+)
 @pytest.mark.parametrize("shape", [(7, 9), (8, 6), (11, 12), (1, 5), (2, 2)])
 def test_coarse_operators_are_galerkin_products(rng, shape):
     mask = rng.random(shape) < 0.8

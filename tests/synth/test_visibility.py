@@ -49,6 +49,13 @@ def check(shade, normals, in_pit, far, on_plate):
     assert unshadowed.mean() == pytest.approx(np.pi, rel=0.01)
 
 
+@pytest.mark.twin(
+    "synth.horizon.horizon_sines",
+    "synth.horizon.is_under_horizon",
+    "synth.horizon._bilinear",
+    "synth.horizon._point",
+    "synth.horizon._towards_camera",
+)
 @pytest.mark.parametrize("focal", [1.3, None])
 def test_horizon_in_a_pit(focal):
     view, domain, depth, normals, _, in_pit, far = seen_pit(focal)

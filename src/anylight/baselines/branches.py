@@ -7,7 +7,7 @@ from scipy import ndimage
 from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import slopes_from_normals
-from anylight.initial.integrate import clamp_slant, integrate_slopes
+from anylight.integration.smooth import clamp_slant, integrate_slopes
 
 MIRROR = np.array([-1.0, -1.0, 1.0])
 """Takes one branch to the other, normals and lights alike, in either frame."""

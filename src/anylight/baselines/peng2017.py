@@ -10,15 +10,15 @@ scale matters.
 
 import math
 
-import msgspec
 import numpy as np
 from jaxtyping import Float
 
 from anylight.arrays import Lighting
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic
+from anylight.initial.options import BalloonOptions
 from anylight.model.capture import Capture
-from anylight.model.problem import white_level
+from anylight.model.samples import white_level
 
 from .estimate import Estimate
 from .prior_depth import PriorDepth
@@ -33,7 +33,7 @@ _RANK = 1e-12
 """Smallest eigenvalue of the light's normal equations, relative to the largest, that counts."""
 
 
-class PengOptions(msgspec.Struct, frozen=True, kw_only=True):
+class PengOptions(BalloonOptions, frozen=True, kw_only=True):
     """The published numbers."""
 
     weight: float = 0.01
@@ -44,6 +44,7 @@ class PengOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Most rounds of light, albedo and depth."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.weight < 1e9:
             raise InvalidInputError("peng2017: the weight must not be negative.")
         if not 0 <= self.tolerance < math.inf:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from anylight.geometry.camera import Perspective
 from anylight.geometry.domain import Domain
-from anylight.kernels import surface
+from anylight.kernels import pixel_differences as surface
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
@@ -26,7 +26,7 @@ class PriorDepth:
     """The masked pixels of a perspective camera, ready for depth steps."""
 
     def __init__(self, camera: Perspective, domain: Domain) -> None:
-        self._camera = (*camera.focal_px, *camera.centre_px)
+        self._camera = camera.numbers
         self._domain = domain
         self._grid = Grid(domain.mask)
         self._near = surface.neighbours(self._grid.inside, backward=True)

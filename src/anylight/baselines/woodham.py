@@ -12,8 +12,9 @@ from jaxtyping import Bool, Float, Shaped
 
 from anylight.arrays import Lighting
 from anylight.errors import InvalidInputError
-from anylight.initial.integrate import clamp_slant
+from anylight.integration.smooth import clamp_slant
 from anylight.model.capture import Capture
+from anylight.model.samples import is_usable
 from anylight.photometry.harmonics import half_cosines
 from anylight.photometry.harmonics import harmonics as orthonormal
 
@@ -21,8 +22,6 @@ from .estimate import Estimate
 
 _LEAST = 3
 """Samples without which there is no normal."""
-_SATURATED = 0.985
-"""Share of the full scale from which integer samples are saturated."""
 _COPLANAR = 1e-3
 """Smallest singular value of the lights, relative to the largest, from which they span space."""
 _DEGENERATE = 1e-4
@@ -114,9 +113,7 @@ def _weights(
 
 def _usable(stored: Shaped[np.ndarray, "M n C"]) -> Bool[np.ndarray, "M n"]:
     """Samples that are neither saturated nor black in any channel."""
-    is_integer = stored.dtype.kind == "u"
-    bright = _SATURATED * np.iinfo(stored.dtype).max if is_integer else math.inf
-    good: np.ndarray = (stored > 0) & (stored < bright)
+    good: np.ndarray = is_usable(stored) & (stored > 0)
     return np.all(good, axis=2)
 
 

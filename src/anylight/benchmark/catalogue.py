@@ -5,11 +5,13 @@ benchmark runs anywhere.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from anylight.errors import InvalidInputError
+from anylight.methods import registered
 from anylight.pipeline import RunOptions
 from anylight.synth.options import SynthOptions
 
@@ -46,33 +48,51 @@ SHAPES = (
 
 
 @dataclass(frozen=True)
-class Method:
-    """One column of the tables."""
+class Column:
+    """One column of the tables: a method and what it is asked."""
 
     label: str
     options: RunOptions
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the method itself."""
     wants_volume: bool = False
     """Starts from the balloon of the shape's best volume."""
     is_prior: bool = False
     """The balloon is not only the start."""
     wants_truth: bool = False
     """Starts from the hemisphere around the true points."""
+    wants_lights: bool = False
+    """Needs known lights, so only photographs that come with them."""
 
 
-METHODS: Mapping[str, Method] = {
-    "favaro2012": Method("Favaro 2012", RunOptions(method="favaro2012")),
-    "peng2017": Method(
-        "Peng 2017", RunOptions(method="peng2017"), wants_volume=True, is_prior=True
-    ),
-    "mo2018": Method("Mo 2018 (our reconstruction)", RunOptions(method="mo2018")),
-    "paper_hemisphere": Method(
-        "paper, hemisphere start", RunOptions(preset="paper"), wants_truth=True
-    ),
-    "paper_mo2018": Method("paper, Mo start", RunOptions(preset="paper", init="mo2018")),
-    "paper": Method("paper, balloon start", RunOptions(preset="paper"), wants_volume=True),
-    "default": Method("anylight", RunOptions()),
-    "woodham": Method("Woodham 1980 (known lights)", RunOptions(method="woodham")),
+_SPECIAL: Mapping[str, Mapping[str, bool]] = {
+    "paper": {"wants_volume": True},
+    "peng2017": {"wants_volume": True, "is_prior": True},
+    "woodham": {"wants_lights": True},
 }
+"""What the paper's protocol grants single methods."""
+
+
+@cache
+def columns() -> Mapping[str, Column]:
+    """All registered methods, and the published one from other starts."""
+    found = {
+        name: Column(method.label, RunOptions(method=name), **_SPECIAL.get(name, {}))  # type: ignore[arg-type]
+        for name, method in registered().items()
+    }
+    return found | {
+        "paper_hemisphere": Column(
+            "paper, hemisphere start", RunOptions(method="paper"), wants_truth=True
+        ),
+        "paper_mo2018": Column("paper, Mo start", RunOptions(method="paper", init="mo2018")),
+    }
+
+
+def label_of(name: str) -> str:
+    """What tables call a column; results made elsewhere go by the name of their folder."""
+    return columns()[name].label if name in columns() else name
+
+
 MAIN = ("favaro2012", "peng2017", "mo2018", "paper", "default")
 """Columns of the summary."""
 SUPPLEMENT = (

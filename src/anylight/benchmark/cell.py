@@ -11,7 +11,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -21,11 +21,15 @@ import msgspec
 import numpy as np
 
 import anylight
+from anylight.arrays import DepthMap
 from anylight.errors import InvalidInputError
+from anylight.geometry.normals import depth_normals
+from anylight.initial.start import hemisphere_start
 from anylight.intake.load import load_capture
 from anylight.io.archive import TRUTH_NAMES, load_reconstruction, save_reconstruction
 from anylight.io.capture import save_capture
-from anylight.io.images import write_image
+from anylight.io.images import png_bytes
+from anylight.io.results import load_result
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
@@ -39,7 +43,6 @@ from anylight.pictures import (
     shrink,
 )
 from anylight.pipeline import RunOptions, reconstruct
-from anylight.solve.alternate import Status
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
 
@@ -70,6 +73,12 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """Name in the catalogue, or of a study."""
     scene: Scene
     options: RunOptions
+    settings: dict[str, Any] = {}
+    """Options of the method itself."""
+    made: str | None = None
+    """A result that was made elsewhere, to be measured instead of running anything."""
+    stamp: str = ""
+    """Size and time of that file: another file under the same name is another result."""
     wants_truth: bool = False
     """Start from the hemisphere around the true points."""
     study: str = "main"
@@ -111,28 +120,28 @@ def run_cell(cell: Cell, sharing: int = 1) -> Outcome:
         "scene": cell.scene.name,
         "study": cell.study,
         "value": cell.value,
-        "options": msgspec.to_builtins(options),
+        "options": {**msgspec.to_builtins(options), **cell.settings},
         "rendering": _described(cell.scene.synth),
         "pixels": int(capture.mask.sum()),
         "photos": options.use or capture.num_photos,
         "versions": {"anylight": anylight.__version__, "numpy": np.__version__},
     }
+    if cell.made is not None:
+        return _measured(cell, record, capture, truth)
     begin = perf_counter()
     try:
-        with tempfile.TemporaryDirectory() as place:
-            if cell.wants_truth:
-                options = _from_hemisphere(options, truth, Path(place) / "truth.npz")
-            result = reconstruct(capture, options)
+        start: dict[str, Any] = {}
+        if cell.wants_truth:
+            start = {"start": _hemisphere(capture, truth)}
+        result = reconstruct(capture, **msgspec.structs.asdict(options), **cell.settings, **start)
     except (InvalidInputError, np.linalg.LinAlgError) as error:
         return Outcome({**record, "status": "cannot", "message": str(error)}, {})
-    if result.status is Status.INTERRUPTED:  # what was reached so far is no measurement
-        raise KeyboardInterrupt
     record |= {
         "status": "done",
         "seconds": round(perf_counter() - begin, 2),
         "peak_memory_mb": round(_peak_megabytes(), 1),
         "warnings": list(result.warnings),
-        "diagnostics": result.findings.get("diagnostics", {}),
+        "diagnostics": result.record.get("diagnostics", {}),
         "metrics": None if truth is None else _metrics(result.reconstruction, truth),
         "ran_on": {"host": socket.gethostname(), "pid": os.getpid()},
     }
@@ -151,11 +160,30 @@ def _metrics(scene: Reconstruction, truth: Reconstruction) -> dict[str, Any]:
     return dict(msgspec.structs.asdict(evaluate(scene, truth)))
 
 
-def _from_hemisphere(options: RunOptions, truth: Reconstruction | None, path: Path) -> RunOptions:
-    if truth is None or truth.depth is None:
+def _measured(
+    cell: Cell, record: dict[str, Any], capture: Capture, truth: Reconstruction | None
+) -> Outcome:
+    """A result that was made elsewhere; a depth alone is judged by its central differences."""
+    assert cell.made is not None
+    try:
+        scene = load_result(Path(cell.made))
+        if truth is not None and scene.camera is None:
+            scene = replace(scene, camera=truth.camera)
+        if scene.normals is None and scene.depth is not None and scene.camera is not None:
+            normals = depth_normals(scene.camera, scene.depth, scene.mask)
+            scene = replace(scene, normals=normals)
+        metrics = None if truth is None else _metrics(scene, truth)
+    except InvalidInputError as error:
+        return Outcome({**record, "status": "cannot", "message": str(error)}, {})
+    record |= {"status": "done", "seconds": None, "options": {}, "metrics": metrics}
+    return Outcome(record, _pictures(scene, capture, truth))
+
+
+def _hemisphere(capture: Capture, truth: Reconstruction | None) -> DepthMap:
+    if truth is None:
         raise InvalidInputError("the hemisphere start needs the true depth.")
-    save_reconstruction(path, truth)
-    return msgspec.structs.replace(options, init=f"hemisphere:{path}")
+    domain = capture.domain()
+    return domain.scatter(hemisphere_start(capture.camera, domain, truth).depth)
 
 
 def _peak_megabytes() -> float:
@@ -229,7 +257,7 @@ def _pictures(
     if truth is not None and truth.albedo is not None:
         paint = truth.albedo
         made["true_albedo"] = lambda: albedo_picture(paint, truth.mask)
-    pictures = {name: _png(shrink(make()[window], _PICTURE)) for name, make in made.items()}
+    pictures = {name: png_bytes(shrink(make()[window], _PICTURE)) for name, make in made.items()}
     for name, known in (
         ("light", scene.lighting),
         ("true_light", None if truth is None else truth.lighting),
@@ -237,17 +265,10 @@ def _pictures(
         if known is not None and known.shape[1] in (1, 3):
             light = np.maximum(panorama(known[:1], 32)[0], 0)
             top = max(float(np.quantile(light, 0.98)), 1e-12)
-            pictures[name] = _png(radiance_picture(light, top))
+            pictures[name] = png_bytes(radiance_picture(light, top))
     return pictures
 
 
 def _window(mask: np.ndarray) -> tuple[slice, slice]:
     rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
     return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-
-
-def _png(picture: np.ndarray) -> bytes:
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "picture.png"
-        write_image(path, np.ascontiguousarray(picture))
-        return path.read_bytes()

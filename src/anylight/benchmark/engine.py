@@ -26,7 +26,7 @@ _PATIENCE = "10s"
 
 
 @dataclass(frozen=True)
-class Start:
+class Launch:
     """One start of a task."""
 
     host: str
@@ -42,7 +42,7 @@ class Done:
     """What the function returned; None if it failed."""
     error: str
     """Why it failed, in one line; empty if it did not."""
-    starts: tuple[Start, ...]
+    starts: tuple[Launch, ...]
 
 
 Task = Callable[[Any], Any]
@@ -50,7 +50,7 @@ Task = Callable[[Any], Any]
 
 def run_here(function: Task, arguments: Mapping[str, Any]) -> Iterator[Done]:
     """Run tasks one after the other in this process."""
-    here = (Start(socket.gethostname(), os.getpid()),)
+    here = (Launch(socket.gethostname(), os.getpid()),)
     for key, argument in arguments.items():
         value, error = _tried(function, argument)
         yield Done(key, value, error, here)
@@ -121,10 +121,10 @@ def _logged(function: Task, log: Path, named: tuple[str, Any]) -> tuple[Any, str
     return _tried(function, argument)
 
 
-def _starts(log: Path, key: str) -> tuple[Start, ...]:
+def _starts(log: Path, key: str) -> tuple[Launch, ...]:
     notes = sorted(log.glob(f"*-{_file(key)}@*"), key=lambda path: path.stat().st_mtime_ns)
     host = socket.gethostname()
-    return tuple(Start(host, int(note.name.rsplit("@", 2)[1])) for note in notes)
+    return tuple(Launch(host, int(note.name.rsplit("@", 2)[1])) for note in notes)
 
 
 def _given_up(keys: set[str], log: Path) -> list[str]:
@@ -180,7 +180,7 @@ def run_on_cluster(function: Task, arguments: Mapping[str, Any], address: str) -
             except Exception as failure:  # noqa: BLE001
                 problem = " ".join(f"{type(failure).__name__}: {failure}".split())[:500]
             starts = [event for _, event in client.get_events(_TOPIC) if event["key"] == key]
-            found = tuple(Start(event["host"], event["pid"]) for event in starts)
+            found = tuple(Launch(event["host"], event["pid"]) for event in starts)
             yield Done(key, value, problem, found)
             future.release()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from math import log10
 
-from .catalogue import METHODS
+from .catalogue import label_of
 from .store import Record
 from .tables import error_of
 
@@ -41,7 +41,7 @@ def study_figure(records: Sequence[Record], study: str, x: Axis, y: Axis, number
             continue
         name = record["scene"].replace("_", " & ")
         if len(methods) > 1:
-            name += f", {METHODS[record['method']].label}"
+            name += f", {label_of(record['method'])}"
         curves.setdefault(name, []).append((float(record["value"]), float(value)))
     return _drawn({name: sorted(points) for name, points in curves.items()}, x, y)
 

@@ -4,9 +4,9 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from .catalogue import METHODS
+from .catalogue import label_of
 from .store import Record, Store
-from .tables import by_scene, error_of
+from .tables import by_scene, duration, error_of
 
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1640px;padding:0 1rem;
@@ -90,9 +90,9 @@ def _scene(store: Store, cells: Mapping[str, Record], methods: Sequence[str]) ->
         if record.get("status") == "done":
             error = error_of(record)
             words = "" if error is None else f"{error:.2f}°, "
-            words += f"{record['seconds']:.1f} s"
+            words += duration(record)
             pictures = {row: (record["key"], row) for row in _ROWS}
-        columns.append((METHODS[method].label, words, pictures))
+        columns.append((label_of(method), words, pictures))
     head = "".join(
         f"<th>{escape(title)}<br><span>{escape(w)}</span></th>" for title, w, _ in columns
     )

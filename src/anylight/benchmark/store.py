@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from .cell import Cell, Outcome
-from .engine import Start
+from .engine import Launch
 
 Record = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Store:
         return record if isinstance(record, dict) and record.get("key") == key else None
 
     def keep(
-        self, key: str, outcome: Outcome | None, error: str, starts: tuple[Start, ...]
+        self, key: str, outcome: Outcome | None, error: str, starts: tuple[Launch, ...]
     ) -> Record:
         """Write a cell, whole or not at all; also what a failed one says."""
         record: Record = {"key": key, "status": "failed", "message": error}

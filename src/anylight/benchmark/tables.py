@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from .catalogue import METHODS
+from .catalogue import label_of
 from .store import Record
 
 CANNOT = "–"
@@ -42,14 +42,24 @@ def summary_table(records: Sequence[Record], methods: Sequence[str]) -> str:
         if not values:
             continue
         flips = [e for e in (error_of(r, "mae_flip_deg") for r in own) if e is not None]
-        seconds = [r["seconds"] for r in own if r and r.get("status") == "done"]
+        seconds = [r["seconds"] for r in own if r and r.get("seconds") is not None]
         cannot = sum(1 for r in own if r and r.get("status") == "cannot")
         count = f"{len(values)}" + (f" ({cannot} cannot run)" if cannot else "")
         lines.append(
-            f"| {METHODS[method].label} | {count} | {median(values):.2f} | {mean(values):.2f} | "
-            f"{max(values):.2f} | {mean(flips):.2f} | {mean(seconds):.1f} |"
+            f"| {label_of(method)} | {count} | {median(values):.2f} | {mean(values):.2f} | "
+            f"{max(values):.2f} | {mean(flips):.2f} | {_mean_seconds(seconds)} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def duration(record: Record) -> str:
+    """How long a cell took, in words."""
+    seconds = record.get("seconds")
+    return "made elsewhere" if seconds is None else f"{seconds:.1f} s"
+
+
+def _mean_seconds(seconds: Sequence[float]) -> str:
+    return f"{mean(seconds):.1f}" if seconds else CANNOT
 
 
 def detailed_table(
@@ -57,7 +67,7 @@ def detailed_table(
 ) -> str:
     """Every data set and method, with the mean of every shape and of all (Markdown)."""
     scenes = by_scene(records)
-    head = " | ".join(METHODS[method].label for method in methods)
+    head = " | ".join(label_of(method) for method in methods)
     lines = [f"| data set | {head} |", "|---" * (len(methods) + 1) + "|"]
     shapes: dict[str, list[str]] = {}
     for name in scenes:

@@ -13,10 +13,11 @@ from anylight.errors import InvalidInputError
 from anylight.intake.options import IntakeOptions
 from anylight.intake.source import fingerprint
 from anylight.model.scale import ScaleOptions
+from anylight.model.status import Status
 from anylight.pipeline import RunOptions
-from anylight.solve.alternate import Status
 
 from .bench import run_tasks
+from .flags import MethodFlags
 from .progress import say, shown_progress
 from .run import OutputOptions, Run
 
@@ -36,6 +37,7 @@ class Batch:
     """Folder that gets one result folder per capture."""
     intake: IntakeOptions = field(default_factory=IntakeOptions)
     solver: RunOptions = field(default_factory=RunOptions)
+    methods: MethodFlags = field(default_factory=MethodFlags)
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
     jobs: int = 1
@@ -62,6 +64,7 @@ class Batch:
                 out=(self.out / name).resolve(),
                 intake=self.intake,
                 solver=self.solver,
+                methods=self.methods,
                 scale=self.scale,
                 output=self.output,
             )

@@ -6,22 +6,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import rich.console
+import tyro
 
-from anylight.benchmark.catalogue import ALBEDOS, MAIN, SHAPES, SUPPLEMENT
-from anylight.benchmark.cell import Cell, run_cell
+from anylight.benchmark.catalogue import ALBEDOS, MAIN, SHAPES, SUPPLEMENT, USED, columns
+from anylight.benchmark.cell import Cell, run_cell, scene_of
 from anylight.benchmark.engine import Done, run_here, run_locally, run_on_cluster
 from anylight.benchmark.figures import Axis, study_figure
 from anylight.benchmark.page import benchmark_page
-from anylight.benchmark.plan import Plan, has_truth
+from anylight.benchmark.selection import Selection, has_truth
 from anylight.benchmark.store import Record, Store
-from anylight.benchmark.tables import as_csv, detailed_table, summary_table
+from anylight.benchmark.tables import as_csv, detailed_table, duration, summary_table
 from anylight.errors import InvalidInputError
+from anylight.io.capture import save_capture
+from anylight.io.folder import check_output, staged_folder
+from anylight.pipeline import choose_photos
 
 from .progress import say, shown_progress
+from .synth import OWNED as SYNTH_OWNED
 
 _DEGREES = Axis("mean angular error (degrees)")
 
@@ -42,9 +47,9 @@ class Bench:
     not given."""
     lights: Path | None = None
     """Folder of environment maps; embedded ones if not given."""
-    methods: tuple[str, ...] = MAIN
-    """Columns: favaro2012, peng2017, mo2018, paper, default, paper_hemisphere, paper_mo2018,
-    woodham (photographs with known lights only)."""
+    methods: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Columns: {', '.join(columns())}.")] = (
+        MAIN
+    )
     supplement: bool = False
     """All columns of the paper's supplement."""
     shapes: tuple[str, ...] = tuple(shape.name for shape in SHAPES)
@@ -59,6 +64,11 @@ class Bench:
     real: tuple[Path, ...] = ()
     """Folders of photographs. Those with gt.npz or Normal_gt.mat join the tables; one-light sets
     (DiLiGenT) are mixed into general light; the others are shown side by side."""
+    results: Path | None = None
+    """Results made elsewhere on the rendered data sets: a folder with METHOD/SCENE.npz, .exr or
+    .png (normal maps in the OpenGL look, or depths); each METHOD is a column."""
+    write_scenes: Path | None = None
+    """Write the rendered data sets there as captures, for other programs, and stop."""
     jobs: int = 1
     """Local processes."""
     memory_mb: int | None = None
@@ -71,10 +81,21 @@ class Bench:
         if self.jobs < 1:
             raise InvalidInputError("--jobs must be 1 or more.")
         methods = SUPPLEMENT if self.supplement else self.methods
-        plan = Plan(methods, self.shapes, self.albedos, self.protocol, self.height, self.meshes,
-                    self.lights, self.real)  # fmt: skip
+        plan = Selection(
+            methods, self.shapes, self.albedos, self.protocol, self.height, self.meshes,
+            self.lights, self.real,
+        )  # fmt: skip
         store = Store(self.out)
         cells = [*plan.main(), *plan.real_cells(), *(plan.studies() if self.studies else ())]
+        if self.write_scenes is not None:
+            _write_scenes(console, plan, self.write_scenes)
+            return
+        if self.results is not None:
+            if not self.results.is_dir():
+                raise InvalidInputError(f"{self.results}: no such folder; check --results.")
+            made = plan.elsewhere(self.results)
+            cells += made
+            methods = tuple(dict.fromkeys((*methods, *(cell.method for cell in made))))
         if not cells:
             raise InvalidInputError("there is nothing to compare: woodham needs --real.")
         if self.lights is not None and not _has_maps(self.lights):
@@ -91,8 +112,8 @@ class Bench:
         except KeyboardInterrupt:
             say(console, "stopped; cells that were finished are kept, the others run next time.")
             raise SystemExit(130) from None
-        write_tables(store, plan, cells)
-        sys.stdout.write(summary_table(store.records(plan.main()), methods))
+        write_tables(store, plan, cells, methods)
+        sys.stdout.write(summary_table(_main(store.records(cells)), methods))
         say(console, f"look at {self.out / 'index.html'}")
         failed = [r for r in store.records(cells) if r.get("status") == "failed"]
         if failed:
@@ -130,27 +151,47 @@ def _has_maps(folder: Path) -> bool:
     return folder.is_dir() and any(p.suffix.lower() in (".hdr", ".exr") for p in folder.iterdir())
 
 
+def _write_scenes(console: rich.console.Console, plan: Selection, folder: Path) -> None:
+    """Write every rendered data set as a capture, without its answer."""
+    scenes = plan.scenes()
+    with shown_progress(console) as report:
+        for count, scene in enumerate(scenes, start=1):
+            out = folder / scene.name
+            check_output(out, SYNTH_OWNED)
+            with staged_folder(out, SYNTH_OWNED) as stage:
+                capture = scene_of(scene)[0]
+                save_capture(stage, capture.some(choose_photos(capture, USED)))
+            report("scenes", count / len(scenes))
+    say(console, f"{len(scenes)} data sets: {folder}")
+
+
+def _main(records: Iterable[Record]) -> list[Record]:
+    return [record for record in records if record.get("study") == "main"]
+
+
 def _line(record: Record) -> str:
     if record.get("status") != "done":
         return f"{record['key']}: {record.get('status')}: {record.get('message', '')}"
     error = (record.get("metrics") or {}).get("mae_deg")
     words = "" if error is None else f" {error:.2f} degrees,"
-    return f"{record['scene']} {record['method']}:{words} {record['seconds']:.1f} s"
+    return f"{record['scene']} {record['method']}:{words} {duration(record)}"
 
 
-def write_tables(store: Store, plan: Plan, cells: Iterable[Cell]) -> None:
+def write_tables(
+    store: Store, plan: Selection, cells: Iterable[Cell], methods: tuple[str, ...]
+) -> None:
     """Write all tables, curves and the page from the saved cells."""
     cells = list(cells)
     records = store.records(cells)
-    main = [record for record in records if record.get("study") == "main"]
+    main = _main(records)
     known = {folder.name for folder in plan.real if has_truth(folder)}
     real = [r for r in records if r.get("study") == "real" and r.get("scene") in known]
     tables = {
-        "Summary (mean angle to the true normals, degrees)": summary_table(main, plan.methods),
-        "All data sets (degrees)": detailed_table(main, plan.methods),
+        "Summary (mean angle to the true normals, degrees)": summary_table(main, methods),
+        "All data sets (degrees)": detailed_table(main, methods),
     }
     if real:
-        tables["Photographs with known normals (degrees)"] = detailed_table(real, plan.methods)
+        tables["Photographs with known normals (degrees)"] = detailed_table(real, methods)
     figures = {
         "Error against the balloon's volume": study_figure(
             records, "volume", Axis("relative volume", is_log=True), _DEGREES, "mae_deg"
@@ -178,5 +219,5 @@ def write_tables(store: Store, plan: Plan, cells: Iterable[Cell]) -> None:
             (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
     note = "Shapes are embedded stand-ins: " if plan.meshes is None else ""
     note += ", ".join(f"{s.stand_in} for {s.name}" for s in SHAPES) if note else ""
-    page = benchmark_page(store, records, tables, figures, plan.methods, note)
+    page = benchmark_page(store, records, tables, figures, methods, note)
     (folder / "index.html").write_text(page, encoding="utf-8")

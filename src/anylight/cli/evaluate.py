@@ -1,15 +1,17 @@
 """`anylight eval`: measure a result against a known answer."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import rich.console
 import rich.table
 import tyro
 
-from anylight.io.archive import find_result, find_truth, load_reconstruction
+from anylight.io.archive import find_truth, load_reconstruction
+from anylight.io.results import load_result
 from anylight.metrics import Metrics, evaluate
 
 
@@ -22,17 +24,24 @@ class Evaluate:
     """
 
     result: tyro.conf.Positional[Path]
-    """Folder with result.npz (or the file itself)."""
+    """Folder with result.npz (or the file itself); or what another program made: a normal map
+    (PNG, EXR, TIFF, .npy, .npz) or a depth (one-channel image, .npy, .npz)."""
     truth: Path
     """Truth: an .npz file, or a folder with truth.npz or gt.npz."""
+    frame: Literal["opengl", "camera"] = "opengl"
+    """Of a normal map: opengl (x right, y up, z to the viewer), or camera (x right, y down, z
+    away); files that say it themselves are believed."""
     json: bool = False
     """Print one flat JSON object instead of a table; unknown numbers are null."""
 
     def run(self, console: rich.console.Console) -> None:
         """Measure and print."""
         del console
-        result = load_reconstruction(find_result(self.result))
-        metrics = evaluate(result, load_reconstruction(find_truth(self.truth)))
+        result = load_result(self.result, self.frame)
+        truth = load_reconstruction(find_truth(self.truth))
+        if result.camera is None:
+            result = replace(result, camera=truth.camera)
+        metrics = evaluate(result, truth)
         if self.json:
             sys.stdout.write(msgspec.json.encode(metrics).decode() + "\n")
         else:

@@ -8,14 +8,15 @@ import rich.console
 import tyro
 
 from anylight.errors import InvalidInputError
+from anylight.export.ply import write_ply
+from anylight.export.surface import surface_mesh
 from anylight.geometry.camera import Camera, Orthographic, camera_from_matrix
 from anylight.geometry.domain import Domain
-from anylight.initial.integrate import integrate_normals
+from anylight.integration.best import integrate
 from anylight.io.archive import load_reconstruction, save_reconstruction
 from anylight.io.capture import read_mask, read_matrix
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import read_image, write_image
-from anylight.io.mesh import save_depth_mesh
 from anylight.io.normals import normals_from_image, unit_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.pictures import scene_pictures
@@ -29,7 +30,8 @@ OWNED = Owned(marker="depth.exr", patterns=("result.npz", "depth.exr", "mesh.ply
 class Integrate:
     """Turn a normal map into depth and a mesh.
 
-    Least squares with a free boundary; perspective with --intrinsics, else orthographic.
+    Depth may jump where the normals want it, and the mesh is open there. Perspective with
+    --intrinsics, else orthographic.
     Try: anylight integrate normal_map.png --mask mask.png --intrinsics K.txt --out surface
     """
 
@@ -59,12 +61,12 @@ class Integrate:
         if not mask.any():
             raise InvalidInputError(f"{self.normals}: holds no normals.")
         domain = Domain(mask)
-        depth = domain.scatter(integrate_normals(camera, domain, domain.gather(field)))
+        depth = domain.scatter(integrate(camera, domain, domain.gather(field)))
         scene = Reconstruction(mask, camera, depth, outside_nan(field, mask))
         with staged_folder(self.out, OWNED) as stage:
             save_reconstruction(stage / "result.npz", scene)
             write_image(stage / "depth.exr", depth[..., None].astype(np.float32))
-            save_depth_mesh(stage / "mesh.ply", camera, depth)
+            write_ply(stage / "mesh.ply", surface_mesh(scene))
             (stage / "preview").mkdir()
             for name, picture in scene_pictures(scene).items():
                 write_image(stage / "preview" / f"{name}.png", picture)

@@ -13,32 +13,31 @@ import numpy as np
 
 from anylight.geometry.camera import kind_of
 from anylight.intake.load import Intake
-from anylight.joint.newton import NewtonReport
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
-from anylight.pipeline import Result, RunOptions
+from anylight.model.method import Progress
+from anylight.model.reconstruction import Reconstruction
+from anylight.model.result import Result
+from anylight.photometry.harmonics import order_of
+from anylight.pipeline import RunOptions
 from anylight.report.story import Story
-from anylight.solve.alternate import Report
 
 Findings = tuple[tuple[Finding, ...], tuple[Finding, ...]]
 """Of the doctor before and after the run."""
 
 
-def write_trace(path: Path, trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> None:
+def write_trace(path: Path, trace: tuple[Progress, ...]) -> None:
     """One row per step."""
-    rows = [_row(report) for report in trace]
+    rows = [_row(progress) for progress in trace]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]) if rows else ["iteration"])
         writer.writeheader()
         writer.writerows(rows)
 
 
-def _row(report: Report | NewtonReport) -> dict[str, Any]:
-    row = {**asdict(report), "seconds": f"{report.seconds:.4f}"}
-    if isinstance(report, Report):
-        terms = report.energy
-        row |= {"energy": terms.total, "data": terms.data, "smoothness": terms.smoothness}
-    return row
+def _row(progress: Progress) -> dict[str, Any]:
+    row = asdict(progress.report)
+    return {k: f"{v:.4f}" if k == "seconds" else v for k, v in row.items()}
 
 
 def record(
@@ -61,15 +60,14 @@ def record(
         "status": str(result.status),
         "warnings": [*intake.warnings, *result.warnings],
         **asked,
-        "preset": result.preset,
+        "method": result.method,
         "unit": scene.unit,
         "pixel_mm": scene.pixel_mm,
         "capture": intake.record(),
         "findings": {"before": list(findings[0]), "after": list(findings[1])},
-        "start": {"kind": options.init, "volumes": list(result.start.volumes)},
-        "orders": sorted({report.order for report in result.trace}),
+        "init": options.init,
         **_course(result.trace),
-        **result.findings,
+        **result.record,
         "photos": _names(capture, photos),
         "inputs": {
             "photos_sha256": _digest(capture.photos[photos]),
@@ -101,15 +99,15 @@ def story(
     assert scene.photos is not None
     facts = {
         "status": str(result.status),
-        "method": f"{result.preset} preset",
+        "method": result.method,
         "photos": f"{len(scene.photos)} of {capture.num_photos}, {intake.stored}",
         "pixels": f"{np.count_nonzero(scene.mask)}",
         "camera": f"{kind_of(capture.camera)}, from {intake.camera.source}",
         "values": f"{intake.coding.coding} ({intake.coding.source})",
         "mask": intake.mask_source,
         "unit of depth": scene.unit or "free",
-        "start": str(result.findings.get("chosen", "balloon")),
-        "order of the light": str(max((r.order for r in result.trace), default=0)),
+        "start": str(result.record.get("chosen", "balloon")),
+        "order of the light": _order(scene),
         "seconds": f"{sum(result.seconds.values()):.1f}",
     }
     return Story(
@@ -131,28 +129,26 @@ def story(
     )
 
 
+def _order(scene: Reconstruction) -> str:
+    return "unknown" if scene.lighting is None else str(order_of(scene.lighting.shape[-1]))
+
+
 def energies(result: Result) -> tuple[tuple[str, float], ...]:
     """Stage and energy of every step."""
     return tuple(
-        (f"{r.start}, level {r.level}, order {r.order}", r.energy)
-        if isinstance(r, NewtonReport)
-        else (f"order {r.order}", r.energy.total)
-        for r in result.trace
+        (progress.stage, progress.energy)
+        for progress in result.trace
+        if progress.energy is not None
     )
 
 
-def _course(trace: tuple[Report, ...] | tuple[NewtonReport, ...]) -> dict[str, Any]:
-    published = [report for report in trace if isinstance(report, Report)]
-    steps = [report for report in trace if isinstance(report, NewtonReport)]
-    if steps:
-        return {
-            "energies": [report.energy for report in steps],
-            "steps_refused": sum(report.refused for report in steps),
-        }
+def _course(trace: tuple[Progress, ...]) -> dict[str, Any]:
+    """Energies, and how many steps of every kind were not taken."""
+    rows = [asdict(progress.report) for progress in trace]
+    refused = {name for row in rows for name in row if name.endswith(("refused", "rejected"))}
     return {
-        "energies": [report.energy.total for report in published],
-        "depth_steps_rejected": sum(report.depth_rejected for report in published),
-        "blocks_rejected": sum(report.blocks_rejected for report in published),
+        "energies": [progress.energy for progress in trace],
+        "not_taken": {name: sum(row.get(name, 0) for row in rows) for name in sorted(refused)},
     }
 
 

@@ -1,8 +1,6 @@
 """`anylight run`: reconstruct a capture."""
 
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -10,7 +8,8 @@ from typing import Literal
 import msgspec
 import rich.console
 import tyro
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 
 from anylight.doctor.after import diagnose
 from anylight.doctor.before import Examination, examine
@@ -22,14 +21,17 @@ from anylight.intake.source import fingerprint
 from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
-from anylight.joint.newton import NewtonReport
-from anylight.model.capture import Capture
 from anylight.model.finding import Finding
+from anylight.model.method import Progress, StopRequestedError
+from anylight.model.method import Run as Run_
+from anylight.model.result import Result
 from anylight.model.scale import ScaleOptions, check_scale, to_scale
-from anylight.pipeline import Result, RunOptions, reconstruct
+from anylight.model.status import Status
+from anylight.pipeline import RunOptions, steps
 from anylight.report.page import report_html
-from anylight.solve.alternate import Report, Status
 
+from .flags import MethodFlags, settings_of
+from .interrupt import stopping, undisturbed
 from .mask import mask_preview
 from .progress import say, shown_progress
 from .record import record, story, write_trace
@@ -55,7 +57,7 @@ class Run:
     """Turn a folder of photos into a textured mesh with its colours and the light of every photo.
 
     Writes meshes (GLB, PLY, OBJ), depth, normals, albedo, lights, report.html, result.npz and,
-    last, run.json. Ctrl-C keeps what has been reached.
+    last, run.json. Ctrl-C keeps what has been reached, from the first step on; twice stops at once.
     Try: anylight run photos/
     """
 
@@ -65,6 +67,7 @@ class Run:
     """Folder to write, new, empty, or from an earlier run; NAME_result here if not given."""
     intake: IntakeOptions = field(default_factory=IntakeOptions)
     solver: RunOptions = field(default_factory=RunOptions)
+    methods: MethodFlags = field(default_factory=MethodFlags)
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
 
@@ -72,6 +75,7 @@ class Run:
         """All options by the name that the record has for them."""
         return {
             "options": self.solver,
+            "settings": settings_of(self.methods, self.solver),
             "intake": self.intake,
             "scale": self.scale,
             "output": self.output,
@@ -81,6 +85,7 @@ class Run:
         """Load, examine, solve, write."""
         out = self.out or Path(f"{self.capture.resolve().stem}_result")
         check_output(out, OWNED)
+        settings = settings_of(self.methods, self.solver)
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
             examination = examine(intake, report)
@@ -90,14 +95,14 @@ class Run:
             say(console, f"warning: {warning}", style="yellow")
         if not console.is_terminal:
             say(console, "solving (the first run ever compiles for up to a minute)")
-        result = _shown(console, intake.capture, self.solver)
+        result = _shown(console, steps(intake.capture, self.solver, settings))
         scene = to_scale(result.reconstruction, self.scale, intake.corner, self.intake.downscale)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
         for warning in result.warnings:
             say(console, f"warning: {warning}", style="yellow")
         with (
-            _undisturbed(),
+            undisturbed(),
             shown_progress(console) as progress,
             staged_folder(out, OWNED) as stage,
         ):
@@ -121,40 +126,24 @@ def _troubles(examination: Examination) -> list[str]:
     return [f"{finding.text} {finding.remedy}" for finding in troubles]
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let a finished solve be written even if Ctrl-C is pressed once more."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _shown(console: rich.console.Console, running: Generator[Progress, None, Result]) -> Result:
+    """Run to the end, showing every step."""
+    run = Run_(running)
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _line(report: Report | NewtonReport, options: RunOptions) -> str:
-    if isinstance(report, NewtonReport):
-        return (
-            f"{report.start}, level {report.level}, order {report.order}, step {report.iteration}: "
-            f"energy {report.energy:.4g} per pixel"
-        )
-    return (
-        f"iteration {report.iteration}/{options.paper.iterations}, order {report.order}: "
-        f"energy {report.energy.total:.6g} = data {report.energy.data:.6g} "
-        f"+ smoothness {report.energy.smoothness:.6g}"
-    )
-
-
-def _shown(console: rich.console.Console, capture: Capture, options: RunOptions) -> Result:
-    if not console.is_terminal:
-        return reconstruct(capture, options, lambda r, _: say(console, _line(r, options)))
-    columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("starting (the first run ever compiles for up to a minute)", total=1.0)
-        return reconstruct(
-            capture,
-            options,
-            lambda r, share: bars.update(task, completed=share, description=_line(r, options)),
-        )
+        with stopping(console, run.stop):
+            if not console.is_terminal:
+                for progress in run:
+                    say(console, progress.line)
+                return run.result
+            columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+            with Bars(*columns, console=console, transient=True) as bars:
+                words = "starting (the first run ever compiles for up to a minute)"
+                task = bars.add_task(words, total=1.0)
+                for progress in run:
+                    bars.update(task, completed=progress.share, description=progress.line)
+                return run.result
+    except StopRequestedError:  # before there was anything to keep
+        raise KeyboardInterrupt from None
 
 
 def _write(

@@ -5,15 +5,11 @@ from jaxtyping import Float
 
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
-from anylight.model.reconstruction import Reconstruction
-from anylight.photometry.shading import intensity
-from anylight.pipeline import Result
+from anylight.model.misfit import photo_misfits
+from anylight.model.result import Result
 
 from .before import Examination
 
-_SAMPLES = 20_000
-_EXPLICABLE = 0.9
-"""Share of the pixels by which photos are judged."""
 _ODD = 4.0
 """A photo is odd if its misfit exceeds the median by so many robust standard deviations …"""
 _ODD_AT_LEAST, _ODD_RATIO = 0.03, 1.6
@@ -35,42 +31,18 @@ def diagnose(
     """
     scene = result.reconstruction
     findings = []
-    if scene.albedo is not None and scene.lighting is not None:
-        misfits = photo_misfits(scene, capture)
+    assert scene.photos is not None
+    misfits = photo_misfits(scene, capture.photos[scene.photos], capture.full_scale)
+    if misfits is not None:
         findings += _about_fit(misfits, result, capture, examination)
     findings += [
         *_about_shape(result),
         *(Finding("warning", "run", warning) for warning in result.warnings),
     ]
-    sentence = result.findings.get("gauge", {}).get("sentence")
+    sentence = result.record.get("gauge", {}).get("sentence")
     if sentence and sentence not in result.warnings:
         findings.append(Finding("good", "overall shape", sentence[0].upper() + sentence[1:]))
     return tuple(findings)
-
-
-def photo_misfits(scene: Reconstruction, capture: Capture) -> Float[np.ndarray, " M"]:
-    """Root mean square of what albedo and light leave unexplained, relative to each photo.
-
-    Pixels that most photos leave unexplained are left out: there the shape is at fault.
-    """
-    rows, columns = np.nonzero(scene.mask)
-    step = max(1, len(rows) // _SAMPLES)
-    rows, columns = rows[::step], columns[::step]
-    assert scene.photos is not None
-    assert scene.albedo is not None
-    assert scene.normals is not None
-    assert scene.lighting is not None
-    seen = capture.photos[scene.photos][:, rows, columns] / capture.full_scale
-    shown = intensity(scene.albedo[rows, columns].T, scene.lighting, scene.normals[rows, columns])
-    saturated = (seen >= 1.0) & (capture.photos.dtype.kind == "u")
-    left = np.where(saturated, 0.0, seen - np.moveaxis(shown, 1, 2))
-    power, left = (seen**2).mean(axis=2), (left**2).mean(axis=2)
-    usual = np.median(left / np.maximum(power.mean(axis=1, keepdims=True), 1e-30), axis=0)
-    kept = usual <= np.quantile(usual, _EXPLICABLE)
-    misfits: Float[np.ndarray, " M"] = np.sqrt(
-        left[:, kept].mean(axis=1) / np.maximum(power[:, kept].mean(axis=1), 1e-30)
-    )
-    return misfits
 
 
 def _about_fit(
@@ -130,8 +102,8 @@ def _cause(photo: int, examination: Examination | None) -> str:
 
 def _about_shape(result: Result) -> list[Finding]:
     """Flat, bowl or flip: the three ways in which such shapes go wrong."""
-    starts = {start["name"]: start for start in result.findings.get("starts", [])}
-    chosen = starts.get(result.findings.get("chosen", ""))
+    starts = {start["name"]: start for start in result.record.get("starts", [])}
+    chosen = starts.get(result.record.get("chosen", ""))
     if chosen is None:
         return []
     findings = []
@@ -146,7 +118,7 @@ def _about_shape(result: Result) -> list[Finding]:
                 "a shorter lens.",
             )
         )
-    name = str(result.findings["chosen"])
+    name = str(result.record["chosen"])
     other = starts.get(name.removesuffix(" flipped") if "flipped" in name else f"{name} flipped")
     if other is not None and other["energy"] < _TIE * chosen["energy"]:
         findings.append(

@@ -13,7 +13,8 @@ from anylight.intake.shifts import Shifts, find_shifts
 from anylight.intake.stack import silent
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
-from anylight.photometry.harmonics import num_harmonics
+from anylight.model.orders import orders_for
+from anylight.model.samples import is_saturated
 
 _SAMPLES = 20_000
 _CLIPPED = 0.02
@@ -50,7 +51,7 @@ class Examination:
     independent: int
     """Combinations of the photos above the noise."""
     order: int
-    """Order of the harmonics that so many lights can fill."""
+    """Order of the harmonics that a run will use: what so many photos support."""
     bytes_needed: int
     seconds_needed: float
 
@@ -94,18 +95,14 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
     capture = intake.capture
     tell = progress or silent
     samples = _samples(capture)
-    top = capture.full_scale
-    clipped = (samples >= top).mean(axis=(1, 2)) if capture.photos.dtype.kind == "u" else np.zeros(
-        capture.num_photos
-    )  # fmt: skip
+    clipped = is_saturated(samples).mean(axis=(1, 2))
     black = (samples <= 0).mean(axis=(1, 2))
     strengths, independent = _lights(samples)
     tell("examine", 0.4)
     shifts = find_shifts(_window(capture))
     tell("examine", 1.0)
     pixels = int(capture.mask.sum())
-    supported = [o for o in (1, 2, 4, 6, 8) if num_harmonics(o) <= max(independent, 4)]
-    order = supported[-1]
+    order = orders_for(capture.num_photos)[-1]
     bytes_needed = BYTES_AT_LEAST + 2 * capture.photos.nbytes + BYTES_PER_PIXEL * pixels
     seconds = max(SECONDS_PER_PIXEL * pixels, SECONDS_AT_LEAST)
     findings = [
@@ -272,7 +269,7 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
 def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
     text = f"{independent} of {photos} photos show independent light"
     if independent >= 4:
-        words = f", which is enough (harmonics of order {order} are filled by it)."
+        words = f", which is enough (a run describes the light by harmonics of order {order})."
         return [Finding("good", "lights", text + words)]
     return [
         Finding(

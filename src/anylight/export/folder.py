@@ -43,7 +43,7 @@ _RELIT_SIZE = 1024
 
 
 def export_scene(
-    folder: Path,
+    folder: Path | str,
     scene: Reconstruction,
     names: tuple[str, ...] = (),
     normal_format: Convention = "opengl",
@@ -58,6 +58,7 @@ def export_scene(
         normal_format: frame of the normal maps.
         progress: told the kind of file and the share done before each.
     """
+    folder = Path(folder)
     tasks: dict[str, Callable[[], None]] = {
         "maps": lambda: _write_maps(folder, scene, normal_format),
         "lights": lambda: write_lights(folder, scene, names),

@@ -2,17 +2,17 @@
 
 import json
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import UInt8
 
-from anylight.io.images import write_image
+from anylight.io.images import jpeg_bytes, png_bytes
 
 from .surface import FRAME, SurfaceMesh
 
+_JPEG_QUALITY = 92
 _MAX_PNG_TEXELS = 1_000_000
 """Larger textures become JPEG, to stay small."""
 
@@ -115,9 +115,7 @@ def _padded(block: bytes, filler: bytes) -> bytes:
 
 
 def _encoded(texture: UInt8[np.ndarray, "h w 3"]) -> tuple[bytes, str]:
-    """Bytes of an image file and their type; OpenImageIO writes only to files."""
-    is_small = texture.shape[0] * texture.shape[1] <= _MAX_PNG_TEXELS
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("texture.png" if is_small else "texture.jpg")
-        write_image(path, texture, None if is_small else {"Compression": "jpeg:92"})
-        return path.read_bytes(), "image/png" if is_small else "image/jpeg"
+    """Bytes of an image file and their type."""
+    if texture.shape[0] * texture.shape[1] <= _MAX_PNG_TEXELS:
+        return png_bytes(texture), "image/png"
+    return jpeg_bytes(texture, _JPEG_QUALITY), "image/jpeg"

@@ -10,6 +10,7 @@ from scipy import ndimage
 from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap
 from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.domain import ABSENT, Domain
+from anylight.geometry.jumps import surface_points, usual_step
 from anylight.model.reconstruction import Reconstruction
 from anylight.pictures import radiance_picture
 
@@ -19,18 +20,6 @@ FRAME = "x right, y up, z towards the viewer; add the origin and the camera is a
 _TO_OBJECT = np.array([1.0, -1.0, -1.0])
 _GREY = 200
 """Colour of a surface whose albedo is not known."""
-
-_JUMP = 3.0
-"""Footprints of a pixel by which a step may miss what the normals predict."""
-_MISSED_SHARE = 0.7
-"""Share of a step that the normals must leave unexplained before it is a jump."""
-_STEEPEST = 6.0
-"""Largest slope in footprints that a normal is believed: beyond it, 80 degrees, it says only that
-the surface is steep. A step of more than 20 footprints is a jump whatever the normals say."""
-_BLIND_JUMP = 5.0
-"""Footprints of a step that is a jump where no normals are known, if it is also …"""
-_BLIND_RATIO = 10.0
-"""… this many times the usual step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,54 +87,24 @@ def jumps(
 ) -> tuple[Bool[np.ndarray, "H W-1"], Bool[np.ndarray, "H-1 W"]]:
     """Whether the depth jumps between each pixel and the next one to the right, and below.
 
-    A step is a jump if tangent planes do not explain it: if it differs from the mean slope of both
-    ends by several footprints of a pixel and by most of itself. Steep slopes, steps that normals
-    announce, and the rim of round things thus stay closed. False where a pixel is missing.
+    False where a pixel is missing.
     """
-    focal = camera.focal_px if isinstance(camera, Perspective) else (1.0, 1.0)
-    height = np.full(depth.shape, np.nan)
-    values = domain.gather(depth)
-    height[domain.mask] = np.log(values) if isinstance(camera, Perspective) else values
-    slopes = np.full((*depth.shape, 2), np.nan)
-    if normals is not None:
-        slopes[domain.mask] = _believed_slopes(camera, domain.pixels, domain.gather(normals))
-    steps = (np.diff(height, axis=1) * focal[0], np.diff(height, axis=0) * focal[1])
-    ends = (
-        (slopes[:, :-1, 0], slopes[:, 1:, 0]),
-        (slopes[:-1, :, 1], slopes[1:, :, 1]),
-    )
-    every = np.abs(np.concatenate([steps[0].ravel(), steps[1].ravel()]))
-    every = every[np.isfinite(every)]
-    usual = float(np.median(every)) if len(every) else 0.0
-    along_u, along_v = (
-        _is_jump(step, first, second, usual)
-        for step, (first, second) in zip(steps, ends, strict=True)
-    )
-    return along_u, along_v
-
-
-def _believed_slopes(
-    camera: Camera, pixels: Float[np.ndarray, "P 2"], normals: Float[np.ndarray, "P 3"]
-) -> Float[np.ndarray, "P 2"]:
-    """Slopes in footprints of a pixel; normals that graze or look away are as steep as allowed."""
-    facing = -(normals * camera.rays(pixels[:, 0], pixels[:, 1])).sum(axis=1)
-    sideways = np.linalg.norm(normals[:, :2], axis=1)
-    return normals[:, :2] / np.maximum(np.maximum(facing, sideways / _STEEPEST), 1e-12)[:, None]
-
-
-def _is_jump(
-    step: Float[np.ndarray, "h w"],
-    first: Float[np.ndarray, "h w"],
-    second: Float[np.ndarray, "h w"],
-    usual: float,
-) -> Bool[np.ndarray, "h w"]:
-    """All in footprints of a pixel: the step, the slope at both ends, the usual step."""
-    first = np.where(np.isnan(first), second, first)
-    second = np.where(np.isnan(second), first, second)
-    size, missed = np.abs(step), np.abs(step - (first + second) / 2)
-    blind = (size > _BLIND_JUMP) & (size > _BLIND_RATIO * usual)
-    told = (missed > _JUMP) & (missed > _MISSED_SHARE * size)
-    return np.where(np.isnan(missed), blind, told)
+    given = None if normals is None else domain.gather(normals)
+    points = surface_points(camera, domain.pixels, domain.gather(depth), given)
+    height, width = depth.shape
+    numbers = domain.numbers
+    pairs, places = [], []
+    for shape, first, second in (
+        ((height, width - 1), numbers[:, :-1], numbers[:, 1:]),
+        ((height - 1, width), numbers[:-1], numbers[1:]),
+    ):
+        both = (first != ABSENT) & (second != ABSENT)
+        pairs.append((first[both], second[both]))
+        places.append((np.zeros(shape, bool), both))
+    usual = usual_step(points, pairs)
+    for (found, both), (a, b) in zip(places, pairs, strict=True):
+        found[both] = points.jumps(a, b, usual)
+    return places[0][0], places[1][0]
 
 
 def _triangles(

@@ -3,16 +3,19 @@
 Camera frame: x right, y down, z forward. A pixel is (u, v) = (column, row).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from anylight.arrays import Vectors
 from anylight.errors import InvalidInputError
 
 PixelCoordinate: TypeAlias = Float[np.ndarray, "*n"]
+CameraNumbers: TypeAlias = tuple[float, float, float, float]
+"""(f_u, f_v, u_0, v_0) for compiled loops; f = 0 stands for parallel rays."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,27 @@ class Perspective:
             raise InvalidInputError(
                 f"a camera needs finite numbers and positive focal lengths, not {self.focal_px}."
             )
+
+    @classmethod
+    def from_K(cls, matrix: ArrayLike) -> "Perspective":  # noqa: N802
+        """The camera of a 3×3 matrix of intrinsics K, pixel centres at integers."""
+        (fu, _, u0), (_, fv, v0), _ = _checked_numbers(matrix).tolist()
+        return cls((fu, fv), (u0, v0))
+
+    @property
+    def numbers(self) -> CameraNumbers:
+        """As compiled loops want it."""
+        return (*self.focal_px, *self.centre_px)
+
+    def resized(self, scale: float) -> "Perspective":
+        """The camera of photos that were scaled; blocks of pixels become one."""
+        fu, fv = (f * scale for f in self.focal_px)
+        return Perspective((fu, fv), _resized(self.centre_px, scale))
+
+    def cropped(self, left: float, top: float) -> "Perspective":
+        """The camera of photos that lost so many columns and rows at their upper left."""
+        u0, v0 = self.centre_px
+        return replace(self, centre_px=(u0 - left, v0 - top))
 
     @property
     def matrix(self) -> Float[np.ndarray, "3 3"]:
@@ -64,6 +88,20 @@ class Orthographic:
     """Pixel at x = y = 0."""
 
     @property
+    def numbers(self) -> CameraNumbers:
+        """As compiled loops want it."""
+        return (0.0, 0.0, *self.centre_px)
+
+    def resized(self, scale: float) -> "Orthographic":
+        """The camera of photos that were scaled; blocks of pixels become one."""
+        return Orthographic(_resized(self.centre_px, scale))
+
+    def cropped(self, left: float, top: float) -> "Orthographic":
+        """The camera of photos that lost so many columns and rows at their upper left."""
+        u0, v0 = self.centre_px
+        return Orthographic((u0 - left, v0 - top))
+
+    @property
     def matrix(self) -> Float[np.ndarray, "3 3"]:
         """Unit pixels and the centre, in the layout of K."""
         u0, v0 = self.centre_px
@@ -94,7 +132,23 @@ class Orthographic:
 Camera: TypeAlias = Perspective | Orthographic
 
 
+def _resized(centre_px: tuple[float, float], scale: float) -> tuple[float, float]:
+    """Pixel centres are at integers, so corners are at halves."""
+    u0, v0 = ((c + 0.5) * scale - 0.5 for c in centre_px)
+    return u0, v0
+
+
 MATRIX_LAYOUT = "[f_u 0 u_0; 0 f_v v_0; 0 0 1]"
+
+
+def _checked_numbers(matrix: ArrayLike) -> Float[np.ndarray, "3 3"]:
+    """A matrix of intrinsics from whatever was given for it."""
+    try:
+        return checked_matrix(np.asarray(matrix, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"K must be a 3×3 matrix of numbers {MATRIX_LAYOUT}.") from error
+    except InvalidInputError as error:
+        raise InvalidInputError(f"K {error}") from error
 
 
 def checked_matrix(matrix: np.ndarray) -> Float[np.ndarray, "3 3"]:

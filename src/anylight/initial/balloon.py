@@ -14,19 +14,25 @@ from jaxtyping import Bool, Float
 
 from anylight.geometry.domain import Domain
 from anylight.kernels.minimal_surface import advance_dual, linearise
-from anylight.kernels.surface import assemble, neighbours, scatter, slope_sizes
+from anylight.kernels.pixel_differences import assemble, neighbours, scatter, slope_sizes
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil
 from anylight.linalg.pcg import pcg
 
 _MAX_STEPS = 40
+"""Newton steps of a balloon, at most. (guard)"""
 _LINEAR_RTOL = 0.03
+"""When conjugate gradients stop. [relative residual]"""
+_RTOL = 1e-2
+"""Deviation of the mean curvature from a constant at which a balloon is done. [share]"""
 _SOFTEST = 15.0
 """A balloon is full when a little more pressure adds this much · P^⅛ times the volume it adds to a
-flat one. A disc reaches that at its hemisphere, at any resolution; no smooth height map goes on."""
+flat one. A disc reaches that at its hemisphere, at any resolution; no smooth height map goes on.
+[times]"""
 _MORE_THAN_ANY = 0.45
-"""No silhouette holds more than the disc, whose hemisphere is 0.376."""
+"""No silhouette holds more than the disc, whose hemisphere is 0.376. (definition)"""
 _HALVINGS = 6
+"""Halvings that find the largest volume of a silhouette. (guard)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +51,14 @@ class Balloon:
 
 
 def inflate(
-    domain: Domain, volume: float | Float[np.ndarray, " components"], rtol: float = 1e-2
+    domain: Domain, volume: float | Float[np.ndarray, " components"], rtol: float | None = None
 ) -> Balloon:
     """Inflate every component to mean height `volume` · √(its pixel count).
 
     A component too thin to have inner pixels stays flat. Where no smooth height map holds the
     volume, the largest that one holds is taken.
     """
+    rtol = _RTOL if rtol is None else rtol
     counts = np.bincount(domain.components, minlength=domain.num_components)
     asked = np.full(domain.num_components, 0.0) + volume
     wanted = np.minimum(asked, _MORE_THAN_ANY)

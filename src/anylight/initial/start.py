@@ -11,19 +11,25 @@ from anylight.arrays import DepthMap, NormalMap
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera, Orthographic
 from anylight.geometry.domain import Domain
+from anylight.integration.smooth import height_normals, integrate_normals
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
 
 from .balloon import inflate
-from .integrate import height_normals, integrate_normals
+from .options import BalloonOptions
 
+USUAL_VOLUME = 0.15
+"""Relative volume of a balloon where nobody asks for another. (definition)"""
 _UNCONVERGED = 0.1
-_MEDIAN_SIDE, _START_BLUR = 7, 0.015
-"""Smoothing of a known depth as a start: pixels, and share of the object's side."""
+"""Deviation from its equilibrium from which a balloon is worth a word. (definition)"""
+_MEDIAN_SIDE = 7
+"""Side of the median filter that takes strays off a known depth as a start. [pixels]"""
+_START_BLUR = 0.015
+"""Blur of a known depth as a start, relative to the object's side. [share]"""
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class FirstDepth:
     """A first depth and what is worth saying about it."""
 
     depth: Float[np.ndarray, " P"]
@@ -33,19 +39,21 @@ class Start:
 
 
 def balloon_start(
-    camera: Camera, domain: Domain, volume: float, volume_px: float | None = None
-) -> Start:
+    camera: Camera,
+    domain: Domain,
+    options: BalloonOptions = BalloonOptions(),  # noqa: B008
+) -> FirstDepth:
     """Inflate the silhouette, then bring it to the camera by integrating its normals.
 
     Args:
         camera: where it is seen from.
         domain: the silhouette.
-        volume: mean height of every component over the square root of its pixel count.
-        volume_px: mean height in pixels instead, the paper's κ.
+        options: how much the balloon holds.
     """
+    volume = USUAL_VOLUME if options.volume is None else options.volume
     wanted: float | np.ndarray = volume
-    if volume_px is not None:
-        wanted = volume_px / np.sqrt(np.bincount(domain.components))
+    if options.volume_px is not None:
+        wanted = options.volume_px / np.sqrt(np.bincount(domain.components))
         volume = float(wanted.max())
     balloon = inflate(domain, wanted)
     depth = integrate_normals(camera, domain, height_normals(domain, balloon.height))
@@ -75,28 +83,28 @@ def balloon_start(
             f"the mask has {domain.num_components} separate pieces: each has its own free scale; "
             "all start at the same mean depth."
         )
-    return Start(depth, tuple(float(v) for v in balloon.volume), tuple(warnings))
+    return FirstDepth(depth, tuple(float(v) for v in balloon.volume), tuple(warnings))
 
 
-def constant_start(camera: Camera, domain: Domain) -> Start:
+def constant_start(camera: Camera, domain: Domain) -> FirstDepth:
     """A plane in front of the camera: the paper's negative example."""
     value = 0.0 if isinstance(camera, Orthographic) else 1.0
-    return Start(np.full(domain.size, value))
+    return FirstDepth(np.full(domain.size, value))
 
 
-def given_start(camera: Camera, domain: Domain, given: DepthMap | NormalMap) -> Start:
-    """Start from a depth map, or integrate a normal map."""
+def given_start(camera: Camera, domain: Domain, given: DepthMap | NormalMap) -> FirstDepth:
+    """FirstDepth from a depth map, or integrate a normal map."""
     _check_size(domain, given)
     values = domain.gather(given)
     if not np.isfinite(values).all():
         raise InvalidInputError("the start has holes inside the mask; fill them first.")
     if values.ndim == 2:
-        return Start(integrate_normals(camera, domain, values))
+        return FirstDepth(integrate_normals(camera, domain, values))
     if isinstance(camera, Orthographic):
-        return Start(values.astype(float))
+        return FirstDepth(values.astype(float))
     if values.min() <= 0:
         raise InvalidInputError("the start has depths that are not positive inside the mask.")
-    return Start(values / values.mean())
+    return FirstDepth(values / values.mean())
 
 
 def known_start(capture: Capture) -> Float[np.ndarray, " P"]:
@@ -127,7 +135,7 @@ def _check_size(domain: Domain, given: DepthMap | NormalMap) -> None:
         )
 
 
-def hemisphere_start(camera: Camera, domain: Domain, truth: Reconstruction) -> Start:
+def hemisphere_start(camera: Camera, domain: Domain, truth: Reconstruction) -> FirstDepth:
     """The paper's supplement: viewing rays meet the smallest ball around the true points."""
     if truth.depth is None or isinstance(camera, Orthographic):
         raise InvalidInputError("the hemisphere start needs a true depth and a perspective camera.")
@@ -142,7 +150,7 @@ def hemisphere_start(camera: Camera, domain: Domain, truth: Reconstruction) -> S
     square = (rays**2).sum(axis=1)
     inner = along**2 - square * (centre @ centre - radius**2)
     depth = (along - np.sqrt(np.maximum(inner, 0))) / square
-    return Start(depth / depth.mean())
+    return FirstDepth(depth / depth.mean())
 
 
 def enclosing_ball(points: Float[np.ndarray, "n 3"]) -> tuple[Float[np.ndarray, " 3"], float]:

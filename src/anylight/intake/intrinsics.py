@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -120,14 +120,20 @@ def _from_metadata(facts: tuple[Metadata, ...], shape: Shape) -> FoundCamera:
                 camera = Perspective((focal, focal), _centre(shape))
                 words = f"EXIF ({fact.focal_mm:g} mm, {fact.pixels_per_mm:.0f} pixels per mm)"
                 return FoundCamera(camera, words, lies)
-    focal = DEFAULT_35MM / FRAME_35MM * longer
+    guess = guessed_camera(shape)
+    return replace(guess, warnings=(*lies, *guess.warnings))
+
+
+def guessed_camera(shape: Shape) -> FoundCamera:
+    """A usual lens, where nothing is known."""
+    focal = DEFAULT_35MM / FRAME_35MM * max(shape)
     warning = (
         f"NOTHING SAYS WHICH LENS TOOK THE PHOTOS: a {DEFAULT_35MM:g} mm lens on 35 mm film was "
         "assumed. The relief will be too deep or too flat if that is wrong; give --focal-35mm, "
         "--fov, --focal-px, K.txt or --orthographic."
     )
     return FoundCamera(
-        Perspective((focal, focal), _centre(shape)), "a guess", (*lies, warning), guessed=True
+        Perspective((focal, focal), _centre(shape)), "a guess", (warning,), guessed=True
     )
 
 
@@ -158,15 +164,7 @@ def _resized(path: Path, matrix: np.ndarray, size: Shape | None, shape: Shape) -
             f"{path}: was made for {size[1]}×{size[0]} pixels, the photos are "
             f"{shape[1]}×{shape[0]}; calibrate at the same shape."
         )
-    return scaled_matrix(matrix, scale)
-
-
-def scaled_matrix(matrix: np.ndarray, scale: float) -> np.ndarray:
-    """Intrinsics after scaling an image; pixel centres are at integers."""
-    scaled = matrix.copy()
-    scaled[:2, :2] *= scale
-    scaled[:2, 2] = (matrix[:2, 2] + 0.5) * scale - 0.5
-    return scaled
+    return Perspective.from_K(matrix).resized(scale).matrix
 
 
 def _centre(shape: Shape) -> tuple[float, float]:

@@ -7,10 +7,8 @@ from jaxtyping import Bool, Float, Shaped
 
 from anylight.arrays import DepthMap, Mask
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera, Orthographic, camera_from_matrix, kind_of
+from anylight.geometry.camera import Camera
 from anylight.model.capture import Capture
-
-from .intrinsics import scaled_matrix
 
 _MARGIN = 2
 """Pixels kept around the object when everything is cut to it."""
@@ -60,10 +58,7 @@ def reduced_depth(depth: DepthMap, factor: int) -> Float[np.ndarray, "h w"]:
 
 def reduced_camera(camera: Camera, factor: int) -> Camera:
     """The camera of photos whose blocks were averaged."""
-    matrix = scaled_matrix(camera.matrix, 1 / factor)
-    if isinstance(camera, Orthographic):
-        return Orthographic((float(matrix[0, 2]), float(matrix[1, 2])))
-    return camera_from_matrix(kind_of(camera), matrix)
+    return camera.resized(1 / factor)
 
 
 def cropped(capture: Capture) -> tuple[Capture, tuple[int, int]]:
@@ -71,15 +66,13 @@ def cropped(capture: Capture) -> tuple[Capture, tuple[int, int]]:
     rows, columns = np.flatnonzero(capture.mask.any(1)), np.flatnonzero(capture.mask.any(0))
     top, left = max(rows[0] - _MARGIN, 0), max(columns[0] - _MARGIN, 0)
     cut = np.s_[top : rows[-1] + _MARGIN + 1, left : columns[-1] + _MARGIN + 1]
-    matrix = capture.camera.matrix.copy()
-    matrix[:2, 2] -= left, top
     return (
         replace(
             capture,
             photos=np.ascontiguousarray(capture.photos[:, *cut]),
             mask=np.ascontiguousarray(capture.mask[cut]),
             depth=None if capture.depth is None else capture.depth[cut],
-            camera=camera_from_matrix(kind_of(capture.camera), matrix),
+            camera=capture.camera.cropped(float(left), float(top)),
         ),
         (int(left), int(top)),
     )

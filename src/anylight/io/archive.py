@@ -21,8 +21,9 @@ TRUTH_NAMES = ("truth.npz", "gt.npz")
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
 
-def save_reconstruction(path: Path, scene: Reconstruction) -> None:
+def save_reconstruction(path: Path | str, scene: Reconstruction) -> None:
     """Write a reconstruction; the same values give the same bytes."""
+    path = Path(path)
     arrays = {
         "mask": scene.mask,
         "frame": np.array("camera"),
@@ -44,12 +45,13 @@ def save_reconstruction(path: Path, scene: Reconstruction) -> None:
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
-def load_reconstruction(path: Path) -> Reconstruction:
+def load_reconstruction(path: Path | str) -> Reconstruction:
     """Read a reconstruction, turned into the camera frame if the file uses another.
 
     Raises:
         InvalidInputError: the file is missing, damaged, or breaks the contract.
     """
+    path = Path(path)
     if not path.is_file():
         raise InvalidInputError(f"{path}: no such file; check the name.")
     try:

@@ -114,11 +114,12 @@ def read_matrix(path: Path) -> Float[np.ndarray, "3 3"]:
         raise InvalidInputError(f"{path}: {error}") from error
 
 
-def save_capture(folder: Path, capture: Capture, progress: Progress | None = None) -> None:
+def save_capture(folder: Path | str, capture: Capture, progress: Progress | None = None) -> None:
     """Write a capture into an existing folder, linear, in the photos' own type.
 
     Integer photos become PNG (TIFF unless grey or RGB), float photos EXR.
     """
+    folder = Path(folder)
     suffix = ".png" if capture.num_channels in (1, 3) else ".tif"
     if capture.photos.dtype == np.float32:
         suffix = ".exr"

@@ -6,6 +6,7 @@ it to 8) and reports truncated files.
 
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,12 +26,13 @@ _KEPT = ("uint8", "uint16")
 """Stored types that are read as they are; everything else is read as float32."""
 
 
-def read_image(path: Path) -> Shaped[np.ndarray, "H W C"]:
+def read_image(path: Path | str) -> Shaped[np.ndarray, "H W C"]:
     """Read uint8, uint16 or float32 pixels; an alpha channel is left out.
 
     Raises:
         InvalidInputError: the file is missing, cut off, or not an image.
     """
+    path = Path(path)
     if not path.is_file():
         kind = "is a folder, not an image" if path.is_dir() else "no such file"
         raise InvalidInputError(f"{path}: {kind}; check the name.")
@@ -90,15 +92,16 @@ def read_attributes(path: Path) -> dict[str, str]:
 
 
 def write_image(
-    path: Path,
+    path: Path | str,
     pixels: Shaped[np.ndarray, "H W C"],
-    attributes: Mapping[str, str] | None = None,
+    attributes: Mapping[str, str | int] | None = None,
     channel_names: Sequence[str] | None = None,
 ) -> None:
     """Write uint8, uint16 or float32 pixels in the format that the suffix names.
 
     Attributes are what the file says in words (PNG: Latin letters) or settings of OpenImageIO.
     """
+    path = Path(path)
     if pixels.dtype not in (np.uint8, np.uint16, np.float32):
         raise TypeError(f"images are uint8, uint16 or float32, not {pixels.dtype}")
     height, width, channels = pixels.shape
@@ -121,6 +124,26 @@ def write_image(
     reason = _one_line(sink.geterror())
     if not sink.close() or not written:
         raise InvalidInputError(f"{path}: cannot be written ({reason}); is the disk full?")
+
+
+def encoded(
+    pixels: Shaped[np.ndarray, "H W C"], suffix: str, attributes: Mapping[str, str | int] | None
+) -> bytes:
+    """An image file as bytes; OpenImageIO writes only to files."""
+    with tempfile.TemporaryDirectory(prefix="anylight-") as folder:
+        path = Path(folder) / f"picture{suffix}"
+        write_image(path, np.ascontiguousarray(pixels), attributes)
+        return path.read_bytes()
+
+
+def png_bytes(pixels: Shaped[np.ndarray, "H W C"]) -> bytes:
+    """A PNG file as bytes."""
+    return encoded(pixels, ".png", {"png:compressionLevel": 6})
+
+
+def jpeg_bytes(pixels: Shaped[np.ndarray, "H W C"], quality: int) -> bytes:
+    """A JPEG file as bytes."""
+    return encoded(pixels, ".jpg", {"Compression": f"jpeg:{quality}"})
 
 
 def save_environment(path: Path, environment: Float[np.ndarray, "Y X C"]) -> None:

@@ -1,31 +1,13 @@
-"""Mesh files."""
+"""Mesh files to render."""
 
 from pathlib import Path
 
 import numpy as np
 import trimesh
 
-from anylight.arrays import DepthMap
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera
 
 MESH_SUFFIXES = (".ply", ".obj", ".glb", ".gltf", ".stl", ".off")
-
-
-def save_depth_mesh(path: Path, camera: Camera, depth: DepthMap) -> None:
-    """Write the surface behind a depth map, y up and the front towards +z; NaN stays open."""
-    holds = np.isfinite(depth)
-    rows, columns = np.nonzero(holds)
-    points = camera.points(columns.astype(float), rows.astype(float), depth[holds])
-    numbers = np.full(depth.shape, -1)
-    numbers[holds] = np.arange(len(points))
-    a, b, c, d = numbers[:-1, :-1], numbers[:-1, 1:], numbers[1:, :-1], numbers[1:, 1:]
-    faces = np.concatenate(
-        [np.stack([a, c, b], -1).reshape(-1, 3), np.stack([b, c, d], -1).reshape(-1, 3)]
-    )
-    faces = faces[(faces >= 0).all(axis=1)]
-    mesh = trimesh.Trimesh(points * [1.0, -1.0, -1.0], faces, process=False)
-    path.write_bytes(trimesh.exchange.ply.export_ply(mesh))
 
 
 def load_mesh(path: Path) -> trimesh.Trimesh:

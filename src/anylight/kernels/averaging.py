@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anylight.threads import numba
+from anylight.compiler import numba
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from anylight.threads import numba
+from anylight.compiler import numba
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 

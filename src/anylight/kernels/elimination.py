@@ -8,7 +8,7 @@ $\delta r = \rho\,P_\perp\,(\delta S)$. Arrays are (pixels, channels · photos),
 
 import numpy as np
 
-from anylight.threads import numba
+from anylight.compiler import numba
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TINY = 1e-20

@@ -10,8 +10,8 @@ import math
 import numpy as np
 from jaxtyping import Float, Int
 
+from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
-from anylight.threads import numba
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 

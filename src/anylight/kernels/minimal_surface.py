@@ -2,7 +2,7 @@
 
 import math
 
-from anylight.threads import numba
+from anylight.compiler import numba
 
 _OPTIONS = {"parallel": True, "cache": True, "error_model": "numpy", "boundscheck": False}
 _NEARLY_ONE = 0.999

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float, Int
 
+from anylight.compiler import numba
 from anylight.photometry.harmonics import harmonics, num_harmonics
-from anylight.threads import numba
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TOP = 9

@@ -1,16 +1,100 @@
-"""Preconditioned conjugate gradients for stencils on the padded grid."""
+"""Preconditioned conjugate gradients, for whatever can be added, scaled and multiplied."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from . import stencil
 from .multigrid import GridArray, Stencil
 
+Vector = TypeVar("Vector")
+
+
+class VectorSpace(Protocol[Vector]):
+    """What conjugate gradients do with vectors, in place."""
+
+    def copy(self, a: Vector) -> Vector:
+        """A vector of its own."""
+        ...
+
+    def dot(self, a: Vector, b: Vector) -> float:
+        """Inner product."""
+        ...
+
+    def advance(self, along: float, p: Vector, ap: Vector, x: Vector, r: Vector) -> float:
+        """Advance x += α p and r −= α A p; return |r|."""
+        ...
+
+    def combine(self, z: Vector, share: float, p: Vector) -> None:
+        """Compute p = z + β p."""
+        ...
+
+
+class Descent(NamedTuple):
+    """How conjugate gradients ended."""
+
+    iterations: int
+    residual: float
+    """Size of b − A x."""
+    relative: float
+    """Size of the preconditioned residual, relative to the first."""
+
+
+class Linear(NamedTuple, Generic[Vector]):
+    """A symmetric matrix and an approximate inverse."""
+
+    multiply: Callable[[Vector], tuple[Vector, float]]
+    """p to A p and p · A p."""
+    precondition: Callable[[Vector], Vector]
+
+
+def descend(
+    space: VectorSpace[Vector],
+    system: Linear[Vector],
+    x: Vector,
+    r: Vector,
+    max_iterations: int,
+    residual: float = 0.0,
+    relative: float = 0.0,
+) -> Descent:
+    """Minimise ½ x·A x − b·x from x, whose residual is r = b − A x; both are changed in place.
+
+    Stops when the residual or the preconditioned one is small, or when rounding has eaten the
+    curvature p · A p.
+
+    Args:
+        space: of the vectors.
+        system: the matrix and its approximate inverse.
+        x: where to start, and the answer.
+        r: its residual.
+        max_iterations: at most.
+        residual: size of the residual that is enough.
+        relative: size of the preconditioned residual that is enough, relative to the first.
+    """
+    z = system.precondition(r)
+    p = space.copy(z)
+    first = rz = space.dot(r, z)
+    error, iteration = np.inf, 0
+    while iteration < max_iterations:
+        iteration += 1
+        ap, curvature = system.multiply(p)
+        if not curvature > 0:
+            break
+        error = space.advance(rz / curvature, p, ap, x, r)
+        if error <= residual:
+            break
+        z = system.precondition(r)
+        rz, before = space.dot(r, z), rz
+        if not rz > relative**2 * first:
+            break
+        space.combine(z, rz / before, p)
+    left = float(np.sqrt(max(rz, 0.0) / first)) if first > 0 else 0.0
+    return Descent(iteration, error, left)
+
 
 class Operator(Protocol):
-    """A symmetric matrix."""
+    """A symmetric matrix on the grid."""
 
     def multiply(self, x: GridArray, out: GridArray) -> float:
         """Compute out = A x; return x · A x."""
@@ -22,6 +106,27 @@ class Solve(NamedTuple):
     solution: GridArray
     iterations: int
     relative_residual: float
+
+
+class _GridSpace:
+    """Arrays on the padded grid, all of one type."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self._scalar = dtype.type
+
+    def copy(self, a: GridArray) -> GridArray:
+        return a.astype(self._scalar)
+
+    def dot(self, a: GridArray, b: GridArray) -> float:
+        return stencil.dot(a, b)
+
+    def advance(
+        self, along: float, p: GridArray, ap: GridArray, x: GridArray, r: GridArray
+    ) -> float:
+        return float(np.sqrt(stencil.advance(self._scalar(along), p, ap, x, r)))
+
+    def combine(self, z: GridArray, share: float, p: GridArray) -> None:
+        stencil.combine(z, self._scalar(share), p)
 
 
 def jacobi(operator: Stencil) -> Callable[[GridArray], GridArray]:
@@ -39,35 +144,24 @@ def pcg(
     max_iterations: int = 200,
     start: GridArray | None = None,
 ) -> Solve:
-    """Solve A x = b until |b − A x| ≤ rtol · |b|.
-
-    Stops early, with the last solution, when rounding has eaten the curvature p · A p.
-    """
-    scalar = source.dtype.type
+    """Solve A x = b on the grid until |b − A x| ≤ rtol · |b|."""
     x = np.zeros_like(source) if start is None else start.copy()
     r = source.copy()
     ap = np.zeros_like(source)
     if start is not None:
         operator.multiply(x, ap)
         r -= ap
-    size = np.sqrt(stencil.dot(source, source))
-    error = np.sqrt(stencil.dot(r, r))
+    size = float(np.sqrt(stencil.dot(source, source)))
+    error = float(np.sqrt(stencil.dot(r, r)))
     if size == 0 or error <= rtol * size:
         return Solve(x, 0, 0.0 if size == 0 else error / size)
-    z = precondition(r)
-    p = z.astype(source.dtype)
-    rz = stencil.dot(r, z)
-    iteration = 0
-    for iteration in range(1, max_iterations + 1):
-        curvature = operator.multiply(p, ap)
-        if not curvature > 0:
-            break
-        error = np.sqrt(stencil.advance(scalar(rz / curvature), p, ap, x, r))
-        if error <= rtol * size:
-            return Solve(x, iteration, error / size)
-        z = precondition(r)
-        rz, before = stencil.dot(r, z), rz
-        if not rz > 0:
-            break
-        stencil.combine(z, scalar(rz / before), p)
-    return Solve(x, iteration, error / size)
+    found = descend(
+        _GridSpace(source.dtype),
+        Linear(lambda p: (ap, operator.multiply(p, ap)), precondition),
+        x,
+        r,
+        max_iterations,
+        residual=rtol * size,
+    )
+    left = found.residual if np.isfinite(found.residual) else error
+    return Solve(x, found.iterations, left / size)

@@ -8,7 +8,7 @@ Rows are cut into loops over few slices each: compilers turn those into vector c
 
 import numpy as np
 
-from anylight.threads import numba
+from anylight.compiler import numba
 
 _OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -206,6 +206,11 @@ def multiply(d, e, s, se, sw, x, y) -> float:
 def dot(a, b) -> float:
     """Inner product in float64."""
     return float(_dot(a, b).sum())
+
+
+def inner(a, b) -> float:
+    """Inner product of arrays of one size, whatever their types."""
+    return dot(a, b) if a.dtype == np.float32 else float(np.vdot(a, b))
 
 
 def advance(alpha, p, ap, x, r) -> float:

@@ -1,14 +1,14 @@
 """A capture: photographs of one object from one viewpoint under changing light."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from anylight.arrays import DepthMap, Mask, Photos
 from anylight.errors import InvalidInputError
-from anylight.geometry.camera import Camera, Orthographic
+from anylight.geometry.camera import Camera, Orthographic, Perspective
 from anylight.geometry.domain import Domain
 
 MIN_PHOTOS = 3
@@ -38,10 +38,11 @@ class Capture:
     lights: Float[np.ndarray, "M 3"] | None = None
     """Direction to the one lamp of every photo times its strength, camera frame, if somebody
     measured it; only calibrated methods look at it."""
+    start: DepthMap | None = None
+    """A guess of the depth to start from, for methods that take one."""
 
     def __post_init__(self) -> None:
-        if self.photos.dtype not in (np.uint8, np.uint16, np.float32):
-            raise TypeError(f"photos must be uint8, uint16 or float32, not {self.photos.dtype}")
+        _check_kinds(self)
         if len(self.photos) < MIN_PHOTOS:
             raise InvalidInputError(
                 f"{len(self.photos)} photo(s) are too few: at least {MIN_PHOTOS} are needed, "
@@ -56,10 +57,30 @@ class Capture:
             _check_depth(self)
         if not self.mask.any():
             raise InvalidInputError("the mask is empty: paint the object white.")
+        _check_numbers(self)
         for name in ("photos", "mask"):
             own = getattr(self, name).view()
             own.setflags(write=False)
             object.__setattr__(self, name, own)
+
+    def __repr__(self) -> str:
+        height, width = self.mask.shape
+        return (
+            f"Capture({self.num_photos} photos of {width}×{height}, {self.photos.dtype}, "
+            f"{np.count_nonzero(self.mask)} pixels on the object, {self.camera})"
+        )
+
+    def some(self, photos: Int[np.ndarray, " m"]) -> "Capture":
+        """The capture with some of its photos only."""
+        if len(photos) == self.num_photos:
+            return self
+        return replace(
+            self,
+            photos=np.ascontiguousarray(self.photos[photos]),
+            names=tuple(self.names[i] for i in photos) if self.names else (),
+            exposures=tuple(self.exposures[i] for i in photos) if self.exposures else (),
+            lights=None if self.lights is None else self.lights[photos],
+        )
 
     @property
     def full_scale(self) -> float:
@@ -85,6 +106,59 @@ class Capture:
         """Linear radiance of the masked pixels in float64."""
         masked = self.photos[:, self.mask, :] / self.full_scale
         return np.moveaxis(masked, 2, 1)
+
+
+def _check_kinds(capture: Capture) -> None:
+    """Refuse what is not an array of the right kind, before anything is computed with it."""
+    photos, mask = capture.photos, capture.mask
+    if not isinstance(photos, np.ndarray) or photos.dtype not in (np.uint8, np.uint16, np.float32):
+        found = getattr(photos, "dtype", type(photos).__name__)
+        raise InvalidInputError(
+            f"photos must be an array of uint8, uint16 or float32, not {found}; "
+            "anylight.make_capture converts other types."
+        )
+    if photos.ndim != 4:
+        raise InvalidInputError(
+            f"photos must have four axes (photos, rows, columns, channels), not {photos.ndim}; "
+            "grey photos have one channel: photos[..., None]."
+        )
+    if not isinstance(mask, np.ndarray) or mask.dtype != bool:
+        found = getattr(mask, "dtype", type(mask).__name__)
+        raise InvalidInputError(f"the mask must be an array of bool, not {found}: write mask > 0.")
+    if not isinstance(capture.camera, Perspective | Orthographic):
+        raise InvalidInputError(
+            f"the camera must be a Perspective or an Orthographic, not {_kind(capture.camera)}; "
+            "Perspective.from_K makes one of a matrix K."
+        )
+
+
+def _kind(value: object) -> str:
+    return "an array" if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def _check_numbers(capture: Capture) -> None:
+    """Refuse float photos that hold no light, and starts that are no surface."""
+    if capture.photos.dtype.kind == "f":
+        for index, photo in enumerate(capture.photos):
+            inside = photo[capture.mask]
+            if not (np.isfinite(inside).all() and inside.min() >= 0):
+                name = capture.names[index] if capture.names else f"photo {index}"
+                raise InvalidInputError(
+                    f"{name}: holds negative, NaN or infinite pixels on the object; replace them "
+                    "by 0, or mask them out."
+                )
+    if capture.start is None:
+        return
+    if capture.start.shape != capture.mask.shape:
+        raise InvalidInputError(
+            f"the start is {_size(capture.start.shape)} but the photos are "
+            f"{_size(capture.mask.shape)}."
+        )
+    inside = capture.start[capture.mask]
+    if not np.isfinite(inside).all():
+        raise InvalidInputError("the start has holes inside the mask; fill them first.")
+    if isinstance(capture.camera, Perspective) and inside.min() <= 0:
+        raise InvalidInputError("the start has depths that are not positive inside the mask.")
 
 
 def _check_depth(capture: Capture) -> None:

@@ -1,62 +1,73 @@
-"""What may be asked of the solver: one declaration for API, command line and saved record."""
+"""Options are declared once: what a declaration says, and settings checked against it."""
 
-from typing import Literal
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, TypeVar
 
 import msgspec
 
 from anylight.errors import InvalidInputError
 
-MIN_EIGENPHOTOS = 4
+Options = TypeVar("Options", bound=msgspec.Struct)
 
 
-class PaperOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The published method's numbers (docs/parity.md)."""
-
-    iterations: int = 20
-    """Rounds of albedo, light and depth."""
-    first_order_iterations: int = 8
-    """Rounds with first-order harmonics before the second order joins."""
-    cauchy_scale: float = 0.15
-    """Scale λ of the robust penalty; photos are normalised to a 99 % quantile of one."""
-    albedo_smoothness: float = 0.045
-    """Weight of the albedo's total variation per photo (the effective μ is this times M)."""
-    huber_width: float = 0.1
-    """Width γ of the quadratic part of the total variation."""
-
-    def __post_init__(self) -> None:
-        checks = {
-            "--iterations": (1 <= self.iterations <= 10000, "must be between 1 and 10000"),
-            "--first-order-iterations": (self.first_order_iterations >= 0, "must not be negative"),
-            "--cauchy-scale": (0 < self.cauchy_scale < 1e6, "must be positive"),
-            "--albedo-smoothness": (
-                0 <= self.albedo_smoothness < 1e6,
-                "must not be negative",
-            ),
-            "--huber-width": (0 < self.huber_width < 1e6, "must be positive"),
-        }
-        for name, (is_good, rule) in checks.items():
-            if not is_good:
-                raise InvalidInputError(f"{name} {rule}.")
+@cache
+def descriptions(options: type[msgspec.Struct]) -> Mapping[str, str]:
+    """The docstring under every field of a declaration, in one line, those of its bases first."""
+    found: dict[str, str] = {}
+    for declared in reversed(options.__mro__):
+        if not issubclass(declared, msgspec.Struct) or declared is msgspec.Struct:
+            continue
+        try:
+            source = textwrap.dedent(inspect.getsource(declared))
+        except (OSError, TypeError):  # made at run time, or installed without its source
+            continue
+        (body,) = ast.parse(source).body
+        assert isinstance(body, ast.ClassDef)
+        for field, text in zip(body.body, body.body[1:], strict=False):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+            ):
+                found[field.target.id] = " ".join(str(text.value.value).split())
+    return found
 
 
-class JointOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The default method's numbers (docs/method.md)."""
+def field_names(options: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Names of the fields of a declaration."""
+    return tuple(options.__struct_fields__)
 
-    order: Literal[2, 4, 6, 8] = 8
-    """Highest order of the harmonics; few photos lower it."""
-    eigenphotos: int = 12
-    """Combinations of the photos to work on, per channel."""
-    refine_iterations: int = 5
-    """Newton steps at every resolution after the start's; twice as many where they are
-    cheap."""
 
-    depth_weight: float = 1.0
-    """How much a known depth counts against the photos, relative to the usual."""
+def made(options: type[Options], settings: Mapping[str, Any], owner: str) -> Options:
+    """Options from settings by name; what does not exist or has the wrong type is refused.
 
-    def __post_init__(self) -> None:
-        if not 0 < self.depth_weight < 1e6:
-            raise InvalidInputError("--depth-weight must be positive.")
-        if not MIN_EIGENPHOTOS <= self.eigenphotos <= 100:
-            raise InvalidInputError(f"--eigenphotos must be between {MIN_EIGENPHOTOS} and 100.")
-        if not 1 <= self.refine_iterations <= 1000:
-            raise InvalidInputError("--refine-iterations must be between 1 and 1000.")
+    Args:
+        options: the declaration.
+        settings: values by the names of fields.
+        owner: whose options these are, for the sentence.
+    """
+    names = field_names(options)
+    for name in settings:
+        if name not in names:
+            raise InvalidInputError(unknown_option(name, owner, names))
+    try:
+        return msgspec.convert(dict(settings), options)
+    except msgspec.ValidationError as error:
+        raise InvalidInputError(f"{owner}: {_sentence(error)}.") from error
+
+
+def unknown_option(name: str, owner: str, names: Iterable[str]) -> str:
+    """The sentence for an option that its owner does not have."""
+    there = ", ".join(names)
+    has = f"its own are {there}" if there else "it has none of its own"
+    return f"{owner} has no option {name}; {has}."
+
+
+def _sentence(error: msgspec.ValidationError) -> str:
+    text, _, place = str(error).partition(" - at ")
+    return f"{place.strip('`$.')}: {text[0].lower()}{text[1:]}" if place else text

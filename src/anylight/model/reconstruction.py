@@ -34,6 +34,15 @@ class Reconstruction:
     pixel_mm: float | None = None
     """Size of a pixel behind an orthographic camera, if known."""
 
+    def __repr__(self) -> str:
+        height, width = self.mask.shape
+        names = ("depth", "normals", "albedo", "lighting", "confidence")
+        known = ", ".join(name for name in names if getattr(self, name) is not None)
+        return (
+            f"Reconstruction({width}×{height}, {np.count_nonzero(self.mask)} pixels on the object: "
+            f"{known or 'nothing known'})"
+        )
+
 
 def outside_nan(image: Float[np.ndarray, "H W *c"], mask: Mask) -> Float[np.ndarray, "H W *c"]:
     """Copy an image with NaN outside the mask."""

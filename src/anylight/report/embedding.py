@@ -5,13 +5,11 @@ import hashlib
 import html
 import json
 import re
-import tempfile
-from pathlib import Path
 
 import numpy as np
-import OpenImageIO as oiio
 from jaxtyping import Shaped
 
+from anylight.io.images import jpeg_bytes, png_bytes
 from anylight.pictures import Sheet
 
 LONGEST_TEXT = 2000
@@ -23,18 +21,18 @@ _FOR_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 def jpeg(picture: Sheet, quality: int) -> str:
     """A picture as the address of a JPEG."""
-    return f"data:image/jpeg;base64,{_encoded(picture, '.jpg', 'Compression', f'jpeg:{quality}')}"
+    return f"data:image/jpeg;base64,{_text(jpeg_bytes(picture, quality))}"
 
 
 def png(picture: Sheet) -> str:
     """A picture as the address of a PNG, for values that must not be blurred."""
-    return f"data:image/png;base64,{_encoded(picture, '.png', 'png:compressionLevel', 6)}"
+    return f"data:image/png;base64,{_text(png_bytes(picture))}"
 
 
 def numbers(array: Shaped[np.ndarray, "..."]) -> str:
     """The bytes of an array, little-endian, in base64."""
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return base64.b64encode(little.tobytes()).decode("ascii")
+    return _text(little.tobytes())
 
 
 def words(text: object) -> str:
@@ -56,16 +54,5 @@ def source_hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _encoded(picture: Sheet, suffix: str, setting: str, value: str | int) -> str:
-    height, width, channels = picture.shape
-    spec = oiio.ImageSpec(width, height, channels, "uint8")
-    spec.attribute(setting, value)
-    with tempfile.TemporaryDirectory(prefix="anylight-") as folder:
-        path = Path(folder) / f"picture{suffix}"
-        sink = oiio.ImageOutput.create(str(path))
-        if sink is None or not sink.open(str(path), spec):
-            raise OSError(f"a picture of the report cannot be written: {oiio.geterror()}")
-        written = sink.write_image(np.ascontiguousarray(picture))
-        if not sink.close() or not written:
-            raise OSError(f"a picture of the report cannot be written: {sink.geterror()}")
-        return base64.b64encode(path.read_bytes()).decode("ascii")
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")

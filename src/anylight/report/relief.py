@@ -7,11 +7,10 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt16
 
 from anylight.arrays import DepthMap, Mask, NormalMap
 from anylight.geometry.camera import Camera, Perspective
+from anylight.geometry.jumps import SurfacePoints, surface_points, usual_step
 
 from .window import Window
 
-_JUMP = 4.0
-"""Footprints, per pixel between two vertices, that one may leave the tangent plane of the other."""
 _FAR = 1.2
 """Depth, in extents of the object, at which a point is left out."""
 _CORNERS = (((0, 2, 1), 2), ((1, 2, 3), 4), ((0, 2, 3), 8), ((0, 3, 1), 16))
@@ -53,8 +52,7 @@ def relief(
     z = window.thin(depth)[rows, columns].astype(float)
     facing = window.thin(normals)[rows, columns].astype(float)
     points = camera.points(u, v, z)
-    footprint = _footprint(camera, z)
-    cells = _cells(numbers, points, facing, footprint, np.stack([u, v], axis=-1))
+    cells = _cells(numbers, surface_points(camera, np.stack([u, v], axis=-1), z, facing))
     if not (cells > 1).any():
         return None
     upright = points * [1.0, -1.0, -1.0]
@@ -108,26 +106,20 @@ def _representatives(
     return rows[chosen], columns[chosen], numbers
 
 
-def _cells(
-    numbers: Numbers,
-    points: Float[np.ndarray, "N 3"],
-    normals: Float[np.ndarray, "N 3"],
-    footprint: Float[np.ndarray, " N"],
-    pixels: Float[np.ndarray, "N 2"],
-) -> UInt8[np.ndarray, "h w"]:
+def _cells(numbers: Numbers, points: SurfacePoints) -> UInt8[np.ndarray, "h w"]:
     """Which vertices and triangles there are."""
     corners = (numbers[:-1, :-1], numbers[:-1, 1:], numbers[1:, :-1], numbers[1:, 1:])
+    pixels = points.pixels
+
+    def pair(i: int, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        both = (corners[i] >= 0) & (corners[j] >= 0)
+        return both, corners[i][both], corners[j][both]
+
+    usual = usual_step(points, [pair(0, 1)[1:], pair(0, 2)[1:]])
 
     def joined(i: int, j: int) -> Bool[np.ndarray, "y x"]:
-        first, second = corners[i], corners[j]
-        both = (first >= 0) & (second >= 0)
-        a, b = first[both], second[both]
-        step = points[b] - points[a]
-        away = np.maximum(
-            np.abs((normals[a] * step).sum(axis=1)), np.abs((normals[b] * step).sum(axis=1))
-        )
-        reach = np.linalg.norm(pixels[b] - pixels[a], axis=1)
-        both[both] = away <= _JUMP * reach * np.minimum(footprint[a], footprint[b])
+        both, a, b = pair(i, j)
+        both[both] = ~points.jumps(a, b, usual)
         return both
 
     edges = {pair: joined(*pair) for pair in ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))}

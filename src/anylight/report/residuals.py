@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from anylight.model.misfit import photo_misfits
 from anylight.photometry.shading import intensity
 
 from .story import Story
@@ -20,7 +21,7 @@ class Residuals:
     whites: Float[np.ndarray, " M"]
     """Radiance that is shown as white."""
     relative: Float[np.ndarray, " M"] | None
-    """Root mean square of the residual over that of the photo."""
+    """What is unexplained of every photo (see `photo_misfits`)."""
     scale: float
     """Residual over white that is shown in full colour."""
 
@@ -32,7 +33,7 @@ def residuals(story: Story) -> Residuals:
     step = -(-len(rows) // _SAMPLE)
     rows, columns = rows[::step], columns[::step]
     explained = scene.normals is not None and scene.albedo is not None
-    whites, relative, large = [], [], [_SCALES[0]]
+    whites, large = [], [_SCALES[0]]
     for index, photo in enumerate(story.photos):
         seen = story.radiance(photo[rows, columns])
         white = max(float(np.quantile(seen, 0.995)), 1e-12)
@@ -45,10 +46,9 @@ def residuals(story: Story) -> Residuals:
         shown = intensity(scene.albedo[rows, columns].T, lighting, scene.normals[rows, columns])
         left = seen - shown[0].T
         known = np.isfinite(left)
-        power = float((seen[known] ** 2).sum())
-        relative.append(float(np.sqrt((left[known] ** 2).sum() / max(power, 1e-30))))
         if known.any():
             large.append(float(np.quantile(np.abs(left[known]), 0.98)) / white)
     wanted = float(np.median(large[1:])) if len(large) > 1 else large[0]
     scale = next((scale for scale in _SCALES if scale >= wanted), _SCALES[-1])
-    return Residuals(np.array(whites), np.array(relative) if relative else None, scale)
+    relative = photo_misfits(scene, story.photos, story.full_scale)
+    return Residuals(np.array(whites), relative, scale)

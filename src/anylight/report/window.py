@@ -1,12 +1,12 @@
 """The part of the photos that holds the object, thinned out to what a page can show."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Shaped
 
 from anylight.arrays import Mask
-from anylight.geometry.camera import Camera, Perspective
+from anylight.geometry.camera import Camera
 from anylight.model.reconstruction import Reconstruction
 
 _MARGIN = 4
@@ -30,12 +30,8 @@ class Window:
 
     def camera(self, camera: Camera) -> Camera:
         """The camera that sees the window's pixels as a whole photo."""
-        u, v = camera.centre_px
-        centre = ((u - self.left) / self.stride, (v - self.top) / self.stride)
-        if isinstance(camera, Perspective):
-            fu, fv = camera.focal_px
-            return Perspective((fu / self.stride, fv / self.stride), centre)
-        return replace(camera, centre_px=centre)
+        middle = (self.stride - 1) / 2  # every stride-th pixel is kept, not the mean of a block
+        return camera.cropped(self.left - middle, self.top - middle).resized(1 / self.stride)
 
 
 def object_window(mask: Mask, longest: int | None = None) -> Window:

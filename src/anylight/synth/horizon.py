@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from anylight.threads import numba
+from anylight.compiler import numba
 
 NUM_HEADINGS = 96
 _FINE_STEPS = 48.0

@@ -1,0 +1,112 @@
+"""Options of all methods as flags: made from the methods' own declarations.
+
+A flag that several methods have stands for each of them. Which method runs is known only after
+parsing, so a flag that does not belong to it is refused then, by name.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import msgspec
+import tyro
+
+from anylight.errors import InvalidInputError
+from anylight.intake.options import IntakeOptions
+from anylight.methods import registered
+from anylight.model.method import Method
+from anylight.model.options import descriptions, field_names, made
+from anylight.model.scale import ScaleOptions
+from anylight.pipeline import RunOptions
+
+_RESERVED = {
+    "capture", "captures", "out", "normal_format", "only_result", "jobs", "memory_mb", "cluster",
+    *field_names(RunOptions), *field_names(IntakeOptions), *field_names(ScaleOptions),
+}  # fmt: skip
+"""Names of other flags of the commands that run methods."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Flag:
+    """One flag and the methods that it belongs to."""
+
+    name: str
+    kind: Any
+    owners: Mapping[str, str]
+    """Field by method."""
+    text: str
+
+
+def _flags(methods: Iterable[Method[Any]]) -> dict[str, _Flag]:
+    found: dict[str, _Flag] = {}
+    for method in methods:
+        kinds = {f.name: f for f in msgspec.structs.fields(method.options)}
+        words = descriptions(method.options)  # type: ignore[arg-type]
+        for name, declared in kinds.items():
+            default = method.name
+            if declared.default is not None:
+                default += f": {declared.default}"
+            flag = name
+            if name in _RESERVED or (name in found and found[name].kind != declared.type):
+                flag = f"{method.name}_{name}"
+            if flag in found:
+                before = found[flag]
+                owners = {**before.owners, method.name: name}
+                found[flag] = dataclasses.replace(
+                    before, owners=owners, text=f"{before.text[:-1]}, {default})"
+                )
+            else:
+                text = f"{words.get(name, name)} ({default})"
+                found[flag] = _Flag(flag, declared.type, {method.name: name}, text)
+    return found
+
+
+FLAGS = _flags(registered().values())
+
+
+def _words() -> str:
+    methods = "; ".join(f"{name}: {method.summary}" for name, method in registered().items())
+    return (
+        f"Methods are {methods}. These are their numbers; in brackets, whose they are and what "
+        "they are if not given."
+    )
+
+
+def _declared() -> type:
+    fields = [
+        (
+            flag.name,
+            Annotated[Optional[flag.kind], tyro.conf.arg(help=flag.text, help_behavior_hint="")],  # noqa: UP045
+            dataclasses.field(default=None),
+        )
+        for flag in FLAGS.values()
+    ]
+    return dataclasses.make_dataclass(
+        "MethodFlags", fields, frozen=True, kw_only=True, namespace={"__doc__": _words()}
+    )
+
+
+if TYPE_CHECKING:
+    MethodFlags = Any
+else:
+    MethodFlags = _declared()
+    MethodFlags.__module__ = __name__
+"""The flags as a dataclass for the command line: None where a flag was not given."""
+
+
+def settings_of(flags: MethodFlags, options: RunOptions) -> msgspec.Struct:
+    """The options of the method that runs; flags of other methods are refused."""
+    method = options.chosen()
+    given = {}
+    for name, flag in FLAGS.items():
+        value = getattr(flags, name)
+        if value is None:
+            continue
+        if method.name not in flag.owners:
+            raise InvalidInputError(
+                f"--{name.replace('_', '-')} belongs to {', '.join(flag.owners)}; leave it out "
+                f"with --method {method.name}."
+            )
+        given[flag.owners[method.name]] = value
+    settings: msgspec.Struct = made(method.options, given, f"the method {method.name}")
+    return settings

@@ -1,0 +1,136 @@
+"""What a user is told about a run: photos that say little, shapes that the photos leave open."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from anylight.geometry.camera import Orthographic
+from anylight.model.capture import Capture
+from anylight.model.method import Solution
+from anylight.model.orders import PHOTOS_FOR, orders_for
+from anylight.model.samples import is_saturated, scaled, white_level
+from anylight.model.status import Status
+
+FEW_PHOTOS = 6
+_SAMPLES = 20_000
+_VARIES = 0.02
+"""Photos whose relative change over the lights stays below this share carry no shape."""
+_BLACK = 0.01
+"""Photos and channels that stay below this share of white are black."""
+_CLIPPED = 0.02
+"""Share of saturated samples from where it is worth a word."""
+_GUESS_DEG = 10.0
+_VAGUE_DEG = 4.0
+_FLAT = 0.03
+"""Variety below which the photos do not show any relief."""
+_MANY_STEPS = 0.3
+_GAUGE = ("tilt_u_deg", "tilt_v_deg", "relief_deg")
+_GUESS = "the guess that the object is about as deep as it is wide and faces the camera."
+
+
+def told(solution: Solution, capture: Capture, numbers: Int[np.ndarray, " M"]) -> Solution:
+    """A solution with everything that is to be said about it.
+
+    Args:
+        solution: of any method.
+        capture: the photos it used.
+        numbers: of these photos among all.
+    """
+    record = dict(solution.record)
+    if "gauge" in record:
+        record["gauge"] = {**record["gauge"], "sentence": gauge_sentence(record["gauge"])}
+    warnings = [
+        *photo_warnings(capture, numbers),
+        *solution.warnings,
+        *shape_warnings(record, capture),
+    ]
+    if solution.status.is_failure or solution.status is Status.INTERRUPTED:
+        warnings.append(f"{solution.status}.")
+    return replace(solution, warnings=tuple(warnings), record=record)
+
+
+def gauge_sentence(gauge: dict[str, Any]) -> str:
+    """Say how firmly the photos hold the overall shape."""
+    worst = max(gauge[name] for name in _GAUGE)
+    if worst < _VAGUE_DEG:
+        return f"the photos fix the overall tilt and relief to about {worst:.1f} degrees."
+    if worst < _GUESS_DEG:
+        return (
+            f"the photos leave about {worst:.0f} degrees of play in the overall tilt or relief; "
+            "fine detail is more certain. A shorter lens from closer by pins it down."
+        )
+    return (
+        "the photos do not decide the overall tilt and relief (about "
+        f"{min(worst, 45):.0f} degrees of play): they follow {_GUESS} A shorter lens from closer "
+        "by decides it."
+    )
+
+
+def shape_warnings(record: dict[str, Any], capture: Capture) -> list[str]:
+    """Sentences about what the photos could not tell, as far as the method measured it."""
+    warnings = []
+    gauge = record.get("gauge")
+    if gauge is not None and isinstance(capture.camera, Orthographic):
+        warnings.append(
+            "with parallel rays the overall tilt and relief cannot be told from the photos: they "
+            f"follow {_GUESS}"
+        )
+    elif gauge is not None and max(gauge[name] for name in _GAUGE) >= _VAGUE_DEG:
+        warnings.append(gauge["sentence"])
+    pieces = capture.domain().num_components
+    if gauge is not None and pieces > 1:
+        warnings.append(
+            f"the mask has {pieces} separate pieces: each has its own free scale; all were put at "
+            "the same mean depth."
+        )
+    top = orders_for(capture.num_photos)[-1]
+    if gauge is not None and top < 6:
+        most, needed = next(iter(PHOTOS_FOR.items()))
+        warnings.append(
+            f"{capture.num_photos} photos support light of order {top} only; with {needed} or more "
+            f"the order is {most} and the shape is truer."
+        )
+    if record.get("variety", np.inf) < _FLAT:
+        warnings.append(
+            "the object looks flat: all its points answer to the lights alike, so the shape drawn "
+            "is a guess; photograph something with relief, or move lamps nearer and lower."
+        )
+    elif record.get("facets_over_steps", 0.0) > _MANY_STEPS:
+        warnings.append(
+            f"{100 * record['facets_over_steps']:.0f} % of the facets do not fit one surface: "
+            "check that camera and object did not move between the photos."
+        )
+    return warnings
+
+
+def photo_warnings(capture: Capture, numbers: Int[np.ndarray, " M"]) -> list[str]:
+    """Sentences about photos that say little."""
+    places = np.flatnonzero(capture.mask)
+    places = places[:: max(1, len(places) // _SAMPLES)]
+    stored = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)[:, places]
+    sample = scaled(stored, white_level(capture))
+    warnings = []
+    shape = sample - sample.mean(axis=0)
+    if np.sqrt((shape**2).mean()) < _VARIES * np.sqrt((sample**2).mean()):
+        warnings.append(
+            "the light hardly changes between the photos: shape cannot be told from paint; "
+            "move the lamp between shots."
+        )
+    for index in np.flatnonzero(sample.max(axis=(1, 2)) < _BLACK):
+        name = capture.names[index] if capture.names else f"photo {numbers[index]}"
+        warnings.append(f"{name} is black on the object; leave it out.")
+    if (sample.max(axis=(0, 1)) < _BLACK).any():
+        warnings.append("a channel is black in all photos; it says nothing about the shape.")
+    if capture.num_photos < FEW_PHOTOS:
+        warnings.append(
+            f"{capture.num_photos} photos leave much of the light open; 10 to 25 work best."
+        )
+    saturated = float(is_saturated(stored).mean())
+    if saturated > _CLIPPED:
+        warnings.append(
+            f"{100 * saturated:.0f} % of the samples on the object are saturated; "
+            "expose darker next time."
+        )
+    return warnings

@@ -1,0 +1,1 @@
+"""A surface of facets: heights at the corners of pixels, at several resolutions."""

@@ -1,0 +1,142 @@
+"""Where heights live: at the corners of pixels, so that every pixel has one tilted facet.
+
+The slopes of a facet belong to its pixel's centre, where the camera took the image value. A surface
+is an array of heights (log-depth; depth under parallel rays) on the padded grid of corners.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from anylight.arrays import Mask
+from anylight.geometry.camera import Camera
+from anylight.geometry.domain import Domain
+from anylight.kernels import facets
+from anylight.linalg.grid import Grid
+from anylight.linalg.multigrid import Stencil
+
+EVERY = slice(None)
+"""All pixels."""
+Heights = Float[np.ndarray, "_ _"]
+"""Log-depth (orthographic: depth) at the corners of the pixels, on their padded grid."""
+
+
+@dataclass(frozen=True, eq=False)
+class FacetGrid:
+    """The masked pixels as facets."""
+
+    mask: Mask
+    camera: Camera
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The pixels."""
+        return Domain(self.mask)
+
+    @property
+    def size(self) -> int:
+        """Number of pixels P."""
+        return self.domain.size
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The corners of the pixels."""
+        height, width = self.mask.shape
+        corners = np.zeros((height + 1, width + 1), bool)
+        for row in (0, 1):
+            for column in (0, 1):
+                corners[row : row + height, column : column + width] |= self.mask
+        return Grid(corners)
+
+    @cached_property
+    def here(self) -> Int[np.ndarray, " P"]:
+        """Flat place of every pixel's upper left corner."""
+        rows, columns = np.nonzero(self.mask)
+        top, left = rows.min(), columns.min()
+        return ((rows - top + 1) * self.grid.shape[1] + columns - left + 1).astype(np.int64)
+
+    @cached_property
+    def view(self) -> Float[np.ndarray, "3 P"]:
+        """Unit direction of every pixel's ray."""
+        rays = self.camera.rays(*self.domain.pixels.T)
+        rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+        return np.ascontiguousarray(rays.T, np.float32)
+
+    def slopes(self, surface: Heights) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+        """Slopes of every facet."""
+        return facets.slopes(surface, self.here)
+
+    def scatter(
+        self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"], dtype: type = np.float64
+    ) -> Heights:
+        """Adjoint of the slopes."""
+        return facets.scatter(gp, gq, self.here, self.grid.shape, dtype)
+
+    def assemble(
+        self,
+        blocks: Float[np.ndarray, "3 P"],
+        edge: Float[np.ndarray, " P"],
+        dtype: type = np.float64,
+    ) -> Stencil:
+        """Stencil of a quadratic form of the slopes (see `facets.assemble`)."""
+        return facets.assemble(blocks, edge, self.here, self.grid.shape, dtype)
+
+    @staticmethod
+    def corner_slopes(
+        corners: Float[np.ndarray, "4 m n"],
+    ) -> tuple[Float[np.ndarray, "m n"], Float[np.ndarray, "m n"]]:
+        """Slopes of facets whose corners (upper left, upper right, lower left, ...) are given."""
+        a, b, c, d = corners
+        return 0.5 * (b - a + d - c), 0.5 * (c - a + d - b)
+
+    def normals(
+        self,
+        p: Float[np.ndarray, " n"],
+        q: Float[np.ndarray, " n"],
+        part: slice | Int[np.ndarray, " n"] = EVERY,
+    ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, " n"]]:
+        """Unit normals of slopes, and the lengths |ñ|; of some pixels or all."""
+        return facets.normals(p, q, self.camera.numbers, self.domain.pixels[part])
+
+    def turns(
+        self,
+        unit: Float[np.ndarray, "3 n"],
+        length: Float[np.ndarray, " n"],
+        part: slice | Int[np.ndarray, " n"] = EVERY,
+    ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "3 n"]]:
+        """Derivatives of the normals by the slopes; of some pixels or all."""
+        return facets.turns(unit, length, self.camera.numbers, self.domain.pixels[part])
+
+    def metric(
+        self, unit: Float[np.ndarray, "3 P"], length: Float[np.ndarray, " P"]
+    ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+        """Squared turn of the normal by p, the product of both turns, and by q."""
+        along_p, along_q = self.turns(unit, length)
+        pp, pq, qq = (
+            np.einsum("ap,ap->p", a, b)
+            for a, b in ((along_p, along_p), (along_p, along_q), (along_q, along_q))
+        )
+        return pp, pq, qq
+
+    def centred(self, surface: Heights) -> Heights:
+        """Take the mean off: it is free."""
+        result = surface.copy()
+        inside: Bool[np.ndarray, "h w"] = self.grid.inside
+        result[inside] -= result[inside].mean()
+        return result
+
+    def at_pixels(self, surface: Heights) -> Float[np.ndarray, " P"]:
+        """Mean of the four corners: free of the checkerboard, which no slope sees."""
+        flat, width = surface.ravel(), self.grid.shape[1]
+        here = self.here
+        return (flat[here] + flat[here + 1] + flat[here + width] + flat[here + width + 1]) / 4
+
+    def from_pixels(self, values: Float[np.ndarray, " P"]) -> Heights:
+        """Adjoint of `at_pixels`."""
+        shape = self.grid.shape
+        total = np.zeros(shape[0] * shape[1])
+        for step in (0, 1, shape[1], shape[1] + 1):
+            total += np.bincount(self.here + step, values / 4, len(total))
+        return total.reshape(shape)

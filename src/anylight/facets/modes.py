@@ -1,0 +1,75 @@
+"""Smooth changes of the surface and its relief: what light can make up for.
+
+The solver treats them together with the light.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from anylight.facets.grid import FacetGrid, Heights
+from anylight.kernels import place_monomials as kernel
+
+_KEPT = 1e-12
+"""Modes whose share of the whole falls below this repeat others. (guard)"""
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Modes that are orthonormal over the corners and change no mean."""
+
+    level: FacetGrid
+    height: Heights
+    """The surface, centred and scaled to unit spread."""
+    frame: tuple[float, float, float]
+    weights: Float[np.ndarray, "m n"]
+    """How much of every monomial a mode has."""
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def collect(self, field: Heights) -> Float[np.ndarray, " m"]:
+        """Product of the field with every mode."""
+        inside = self.level.grid.inside
+        return self.weights @ kernel.collect(field, self.height, inside, self.frame)
+
+    def add(self, amounts: Float[np.ndarray, " m"], out: Heights) -> None:
+        """Add so much of every mode to the field."""
+        own = self.weights.T @ amounts
+        kernel.expand(own, self.height, self.level.grid.inside, self.frame, out)
+
+    def at_corners(self, pixels: Int[np.ndarray, " n"]) -> Float[np.ndarray, "4 m n"]:
+        """Modes at the upper left, upper right, lower left and lower right corner of pixels."""
+        width = self.level.grid.shape[1]
+        found = []
+        for step in (0, 1, width, width + 1):
+            place = self.level.here[pixels] + step
+            rows, columns = np.divmod(place, width)
+            table = kernel.at(rows, columns, self.height.ravel()[place], self.frame)
+            found.append(self.weights @ table.T)
+        return np.stack(found)
+
+
+def smooth_modes(level: FacetGrid, surface: Heights) -> Modes:
+    """Find the modes of a surface."""
+    inside = level.grid.inside
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    size = max(len(rows), len(columns), 2) / 2
+    count = float(inside.sum())
+    frame = (
+        float(inside.sum(axis=1) @ np.arange(len(inside))) / count,
+        float(inside.sum(axis=0) @ np.arange(inside.shape[1])) / count,
+        size,
+    )
+    values = surface[inside]
+    height = np.zeros(surface.shape)
+    height[inside] = (values - values.mean()) / max(float(values.std()), 1e-12)
+    products = kernel.squares(height, inside, frame)
+    mean = products[0] / count
+    centred = products[1:, 1:] - count * np.outer(mean[1:], mean[1:])
+    amounts, vectors = np.linalg.eigh(centred)
+    kept = amounts > _KEPT * amounts[-1]
+    own = (vectors[:, kept] / np.sqrt(amounts[kept])).T
+    weights = np.concatenate([-own @ mean[1:, None], own], axis=1)
+    return Modes(level, height, frame, weights)

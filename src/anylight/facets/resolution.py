@@ -1,0 +1,44 @@
+"""Between resolutions: blocks of two by two pixels are one pixel of the next coarser grid."""
+
+import numpy as np
+from jaxtyping import Int
+
+from anylight.arrays import Mask
+from anylight.facets.grid import FacetGrid, Heights
+from anylight.geometry.camera import Orthographic
+
+
+def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
+    """Flat places of the blocks of two by two that hold pixels, and the number of each pixel's."""
+    rows, columns = np.nonzero(mask)
+    places, own = np.unique(
+        (rows // 2) * ((mask.shape[1] + 1) // 2) + columns // 2, return_inverse=True
+    )
+    return places, own
+
+
+def refine(coarse: FacetGrid, fine: FacetGrid, surface: Heights) -> Heights:
+    """Interpolate a surface: corner (i, j) of the coarse pixels is corner (2i, 2j) of the fine."""
+    image = np.zeros((coarse.mask.shape[0] + 1, coarse.mask.shape[1] + 1))
+    known = np.zeros_like(image)
+    top, left = _first(coarse.mask)
+    height, width = (n - 2 for n in coarse.grid.shape)
+    box = (slice(top, top + height), slice(left, left + width))
+    known[box] = coarse.grid.inside[1:-1, 1:-1]
+    image[box] = surface[1:-1, 1:-1] * known[box]
+    rows, columns = np.nonzero(fine.grid.inside)
+    top, left = _first(fine.mask)
+    i, j = rows - 1 + top, columns - 1 + left
+    total, count = np.zeros(len(i)), np.zeros(len(i))
+    for a in (i // 2, (i + 1) // 2):
+        for b in (j // 2, (j + 1) // 2):
+            total += image[a, b]
+            count += known[a, b]
+    result = np.zeros(fine.grid.shape)
+    scale = 2.0 if isinstance(fine.camera, Orthographic) else 1.0
+    result[rows, columns] = scale * total / np.maximum(count, 1)
+    return fine.centred(result)
+
+
+def _first(mask: Mask) -> tuple[int, int]:
+    return int(np.flatnonzero(mask.any(axis=1))[0]), int(np.flatnonzero(mask.any(axis=0))[0])

@@ -1,0 +1,1 @@
+"""From normals to heights: smooth, robust, with jumps."""

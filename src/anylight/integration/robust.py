@@ -1,0 +1,98 @@
+"""From the normals of single pixels to one surface that may jump.
+
+Every facet should have its pixel's normal; a robust penalty lets few facets fail badly (those that
+span a depth step) instead of bending all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.facets.grid import FacetGrid, Heights
+from anylight.kernels import facets
+from anylight.linalg import stencil
+from anylight.linalg.multigrid import Multigrid
+from anylight.linalg.pcg import pcg
+
+_EDGE = 1e-4
+"""What holds the checkerboard, relative to the mean curvature. [share]"""
+_ROUNDS = 6
+"""Rounds of weighing the facets. [rounds]"""
+_SCALE = 0.1
+"""Distance between two unit normals at which a facet counts half. [unit normals]"""
+_WIDEST = 3.0
+"""The first round is so many times as forgiving; every next one is less so. [times]"""
+_RTOL = 1e-4
+"""When conjugate gradients stop in every round. [relative residual]"""
+_LINEAR_STEPS = 40
+"""Steps of conjugate gradients in every round, at most. [steps]"""
+_SMOOTH_EDGE = 1e-5
+"""What holds the checkerboard of a smooth surface, relative to a slope's weight. [share]"""
+_PIN = 1e-9
+"""What holds the free constant of the heights. (guard)"""
+
+
+def smooth_surface(
+    level: FacetGrid, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]
+) -> Heights:
+    """Heights whose facets have the given slopes, by plain least squares."""
+    ones, zeros = np.ones(level.size), np.zeros(level.size)
+    blocks = np.stack([ones, zeros, ones])
+    operator = level.assemble(blocks, _SMOOTH_EDGE * ones)
+    operator.centre[level.grid.inside] += _PIN
+    source = level.scatter(p, q)
+    return level.centred(pcg(operator, source, Multigrid(operator), 1e-6, 200).solution)
+
+
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """The stencil of `facets.assemble`, applied without being formed."""
+
+    level: FacetGrid
+    blocks: Float[np.ndarray, "3 P"]
+    edge: float
+    even: Float[np.ndarray, " P"]
+
+    def of(self, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]) -> Heights:
+        """Right-hand side for slopes that are wanted."""
+        uu, uv, vv = self.blocks
+        return self.level.scatter(uu * p + uv * q, uv * p + vv * q, np.float32)
+
+    def multiply(self, x: Heights, out: Heights) -> float:
+        """Compute out = A x; return x · A x."""
+        out[:] = self.of(*self.level.slopes(x))
+        facets.hold(x, self.edge, self.even, self.level.here, out)
+        return stencil.dot(x, out)
+
+
+def robust_surface(
+    level: FacetGrid,
+    p: Float[np.ndarray, " P"],
+    q: Float[np.ndarray, " P"],
+    cover: Float[np.ndarray, " P"],
+    start: Heights,
+) -> tuple[Heights, Float[np.ndarray, " P"]]:
+    """Heights whose facets have the given slopes, and the weight each facet got."""
+    unit, length = level.normals(p, q)
+    form = np.stack(level.metric(unit, length))
+    form /= max(float(form.max()), 1e-30)
+    edge = _EDGE * float((form[0] + form[2]).mean(dtype=float))
+    even = np.ones(level.size, np.float32)
+    del length
+    surface = start
+    for k in range(_ROUNDS):
+        now, _ = level.normals(*level.slopes(surface))
+        scale = _SCALE * max(1.0, _WIDEST * (1 - k / 3))
+        weight = 1 / (1 + ((now - unit) ** 2).sum(axis=0) / np.float32(scale**2))
+        del now
+        blocks = form * (weight * cover)
+        operator = level.assemble(blocks, edge * even, np.float32)
+        operator.centre[level.grid.inside] += np.float32(_PIN * operator.centre.max())
+        inverse = Multigrid(operator)
+        del operator
+        product = _Product(level, blocks, edge, even)
+        surface = pcg(
+            product, product.of(p, q), inverse, _RTOL, _LINEAR_STEPS, start=surface
+        ).solution
+    return level.centred(surface), weight

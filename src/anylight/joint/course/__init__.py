@@ -1,0 +1,1 @@
+"""Which steps, in which order: starts, orders, resolutions."""

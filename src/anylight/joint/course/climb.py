@@ -1,0 +1,106 @@
+"""From the level of the starts to the finest one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from anylight.facets.grid import Heights
+from anylight.facets.resolution import refine
+from anylight.integration.robust import robust_surface
+from anylight.joint.pixels.normals import pixel_normals
+from anylight.joint.problem.fit import raised
+from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.joint.step.newton import Effort, Iterate, Stage, Steps, assess, newton
+from anylight.joint.terms.gauge import GaugeKnowledge
+from anylight.joint.terms.protocol import Term
+from anylight.photometry.harmonics import order_of
+
+from .plan import Plan
+
+_CHEAP_PIXELS = 100_000
+"""Levels of up to so many pixels are worth twice the steps: there the gauge is found. [pixels]"""
+_CHEAP_LINEAR_STEPS = 30
+"""Steps of conjugate gradients on such levels, at most. [steps]"""
+_DAMPING = 1e-3
+"""Damping that every level begins with, relative to the curvature. [share]"""
+_SPANNING = np.float32(1e-6)
+"""Weight of a facet that spans a step. (guard)"""
+
+
+class Climb:
+    """The state on its way up, and what is known of the gauge."""
+
+    def __init__(
+        self,
+        levels: Sequence[PyramidLevel],
+        terms: Sequence[Sequence[Term]],
+        plan: Plan,
+        state: Iterate,
+        knowledge: GaugeKnowledge,
+    ) -> None:
+        self.state, self.knowledge = state, knowledge
+        self._levels, self._terms, self._plan = levels, terms, plan
+        self._at = len(levels) - 1
+
+    def run(self, order: int, name: str) -> Steps:
+        """At every level: normals of single pixels, a surface through them, Newton steps."""
+        yield from self._settle(order, name)
+        yield from self._settle(order, name)
+        while self._at:
+            self._refine(order)
+            yield from self._settle(order, name)
+        return self.state
+
+    def jump(self, latest: Iterate | None = None, number: int = 0) -> None:
+        """Bring the state to the finest level as it is.
+
+        Args:
+            latest: a state that has been reached since, if any.
+            number: of its level.
+        """
+        if latest is not None and number == self._at:
+            self.state = latest
+        while self._at:
+            self._refine(order_of(len(self.state.light)))
+
+    def _effort(self, size: int) -> Effort:
+        effort = self._plan.effort(self._plan.refine_iterations, _DAMPING)
+        at_start = self._at == len(self._levels) - 1
+        if size > _CHEAP_PIXELS or (at_start and self._at):
+            return effort
+        return replace(
+            effort, iterations=2 * effort.iterations, linear_iterations=_CHEAP_LINEAR_STEPS
+        )
+
+    def _refine(self, order: int) -> None:
+        at = self._at - 1
+        fine = self._levels[at]
+        surface = refine(self._levels[self._at], fine, self.state.surface)
+        light = raised(self.state.light, order)
+        found = assess(fine, surface, light, self._plan.terms(fine, self._terms[at]))
+        self._at = at
+        self.state = replace(found, energy=self.state.energy, status=self.state.status)
+
+    def _settle(self, order: int, name: str) -> Steps:
+        level, energy, light = self._levels[self._at], self.state.energy, self.state.light
+        surface = self.state.surface
+        if self._plan.jumps:
+            surface, level = _cut(level, self.state)
+        self.state = replace(self.state, surface=surface)
+        terms = self._plan.terms(level, self._terms[self._at], self.knowledge.weights())
+        effort, stage = self._effort(level.size), Stage(self._at, name)
+        found = yield from newton(level, terms, surface, light, order, effort, stage)
+        # Noise, which finer levels bring back, says nothing against the gauge.
+        ratio = max(energy / max(found.energy, 1e-300), 1.0)
+        self.state, self.knowledge = found, self.knowledge.at_energy(ratio)
+        return found
+
+
+def _cut(level: PyramidLevel, state: Iterate) -> tuple[Heights, PyramidLevel]:
+    """Surface through the normals of single pixels; the level without facets that span a step."""
+    found = pixel_normals(level, state.light)
+    p, q = found.p, found.q
+    del found
+    surface, held = robust_surface(level, p, q, level.cover, state.surface)
+    return surface, level.reweighed(np.maximum(level.cover * held**2, _SPANNING))

@@ -1,0 +1,160 @@
+"""The whole course: several starts, rising orders, rising resolutions."""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeVar
+
+from anylight.facets.grid import Heights
+from anylight.joint.problem.pyramid import PyramidLevel, halve
+from anylight.joint.step.newton import Iterate, NewtonReport
+from anylight.joint.terms.gauge import GaugeKnowledge
+from anylight.joint.terms.protocol import Term
+from anylight.model.method import StopRequestedError
+from anylight.model.status import Status
+
+from .attempts import Attempt, Attempts, Candidate, balloons_and_rival
+from .climb import Climb
+from .integrable import variety
+from .knowledge import gauge_knowledge
+from .plan import START_PIXELS, Plan
+from .starts import coarsened
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What the schedule arrived at."""
+
+    state: Iterate
+    knowledge: GaugeKnowledge
+    attempts: tuple[Attempt, ...]
+    chosen: Attempt
+    orders: tuple[int, ...]
+    levels: tuple[int, ...]
+    """Pixels of every level used, coarse to fine."""
+    variety: float
+    """How differently the pixels answer to the lights (see `integrable.variety`)."""
+    status: Status
+    """Finished, stopped, or why the last steps failed."""
+
+
+Made = TypeVar("Made")
+Running = Generator[tuple[Iterate, NewtonReport, float], None, Course]
+"""Yields state, report and share of the work after every step; returns where it arrived."""
+
+
+@dataclass
+class _Counter:
+    """Share of the work that is done, for progress."""
+
+    total: float
+    sizes: list[int]
+    done: float = 0.0
+    latest: tuple[Iterate, NewtonReport] | None = field(default=None)
+
+    def share(self, step: tuple[Iterate, NewtonReport]) -> float:
+        """Count a step in."""
+        self.latest = step
+        report = step[1]
+        self.done += self.sizes[report.level] * (1 + report.order / 3)
+        return min(self.done / self.total, 1.0)
+
+
+def pyramid(finest: PyramidLevel, start_pixels: float = START_PIXELS) -> list[PyramidLevel]:
+    """Levels from fine to coarse, down to the one the starts run on."""
+    levels = [finest]
+    while levels[-1].size > start_pixels:
+        levels.append(halve(levels[-1]))
+    return levels
+
+
+def solve(
+    finest: PyramidLevel, plan: Plan, terms: Sequence[Term] = (), given: Heights | None = None
+) -> Running:
+    """Run all starts, follow the best through orders and resolutions.
+
+    Thrown a `StopRequestedError` between two steps, it ends with the best state so far.
+
+    Args:
+        finest: the photos at full resolution.
+        plan: what the course is made of.
+        terms: what else costs energy, at full resolution, besides the gauge's prior.
+        given: a surface at full resolution to start from.
+    """
+    levels = pyramid(finest, plan.start_pixels)
+    others = [tuple(terms)]
+    for fine, coarse in pairwise(levels):
+        others.append(tuple(term.halved(fine, coarse) for term in others[-1]))
+    number = len(levels) - 1
+    tries = Attempts(levels[number], number, plan, others[number])
+    counter = _Counter(_work(levels, plan, given), [level.size for level in levels])
+    candidates = balloons_and_rival(tries.level, plan) if given is None else _given(levels, given)
+    first: list[Attempt] = []
+    finalists: list[Attempt] = []
+    climb, stopped = None, False
+
+    def started(chosen: Attempt) -> Climb:
+        knowledge = gauge_knowledge(tries.level, chosen.state)
+        return Climb(levels, others, plan, chosen.state, knowledge)
+
+    try:
+        for candidate in candidates:
+            first.append((yield from _shared(tries.first(candidate), counter)))
+        best = min(first, key=_score)
+        finalists.append((yield from _shared(tries.raised(best), counter)))
+        if plan.rivals:
+            finalists.append((yield from _shared(tries.flipped(finalists[0]), counter)))
+        chosen = min(finalists, key=_score)
+        climb = started(chosen)
+        yield from _shared(climb.run(chosen.order, chosen.name), counter)
+    except StopRequestedError:
+        if counter.latest is None:
+            raise
+        stopped = True
+        state, report = counter.latest
+        chosen = min(finalists or first or [tries.judged(report.start, None, state)], key=_score)
+        climb = climb or started(chosen)
+        climb.jump(state if report.start == chosen.name else None, report.level)
+    status = Status.INTERRUPTED if stopped else Status.FINISHED
+    if not stopped and climb.state.status.is_failure:
+        status = climb.state.status
+    return Course(
+        state=climb.state,
+        knowledge=climb.knowledge,
+        attempts=(*first, *finalists),
+        chosen=chosen,
+        orders=tuple(order for order in plan.orders if order <= chosen.order),
+        levels=tuple(level.size for level in levels[::-1]),
+        variety=variety(tries.level),
+        status=status,
+    )
+
+
+def _score(attempt: Attempt) -> float:
+    return attempt.score
+
+
+def _work(levels: list[PyramidLevel], plan: Plan, given: Heights | None) -> float:
+    """Guess at the work to be done, for progress."""
+    num_starts = 1 if given is not None else len(plan.volumes) + 1
+    at_start = levels[-1].size * (num_starts * 14 + 18 * 3 + 8 * 3 + 14 * 3)
+    return at_start + 3.0 * sum(level.size * plan.refine_iterations for level in levels[:-1])
+
+
+def _shared(
+    steps: Generator[tuple[Iterate, NewtonReport], None, Made], counter: _Counter
+) -> Generator[tuple[Iterate, NewtonReport, float], None, Made]:
+    """The same steps with the share of the work done."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            return end.value
+        yield (*step, counter.share(step))
+
+
+def _given(levels: list[PyramidLevel], given: Heights) -> Iterator[Candidate]:
+    surface = given
+    for fine, coarse in pairwise(levels):
+        surface = coarsened(fine, coarse, surface)
+    yield Candidate("given", None, surface)

@@ -1,0 +1,244 @@
+"""From a capture to its explanation: what the photos say, the course, normals, depth, paint."""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from anylight.facets.grid import FacetGrid, Heights
+from anylight.geometry.camera import Orthographic
+from anylight.integration.jumps import step_heights
+from anylight.integration.robust import robust_surface
+from anylight.integration.smooth import depth_of
+from anylight.joint.course.plan import VOLUMES, Plan
+from anylight.joint.course.schedule import Course, solve
+from anylight.joint.options import DefaultOptions
+from anylight.joint.paint.ambiguity import with_colour_of, without_shading
+from anylight.joint.paint.refit import Painting, paint
+from anylight.joint.pixels.confidence import confidence, spread_deg
+from anylight.joint.pixels.normals import PixelNormals, pixel_normals, surface_normals
+from anylight.joint.problem.eigenphotos import averaged, compress
+from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.joint.step.newton import NewtonReport
+from anylight.joint.terms.known_depth import KnownDepth
+from anylight.joint.terms.protocol import Term
+from anylight.model.capture import Capture
+from anylight.model.method import Progress, StopRequestedError
+from anylight.model.orders import orders_for
+from anylight.model.samples import mean_photo
+from anylight.model.status import Status
+from anylight.photometry.harmonics import order_of
+
+Made = TypeVar("Made")
+MakeTerm = Callable[[FacetGrid], Term]
+"""Makes a term for the pixels at full resolution."""
+_KNOWN_STRENGTH = 0.05
+"""What one spread of a known depth costs, as a share of the photos' energy. [share]"""
+_SPANS = 0.5
+"""Facets whose weight falls below this span a depth step. [share]"""
+_LEAST_COVER = 1e-3
+"""No pixel counts less, however many of its samples are bad. (guard)"""
+_COURSE_SHARE = 0.8
+"""Share of the work that the course is. (progress)"""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Shape, albedo and light of the masked pixels, and how sure they are."""
+
+    depth: Float[np.ndarray, " P"]
+    normals: Float[np.ndarray, "3 P"]
+    albedo: Float[np.ndarray, "C P"]
+    lighting: Float[np.ndarray, "M C K"]
+    confidence: Float[np.ndarray, " P"]
+    spans_step: Bool[np.ndarray, " P"]
+    """Pixels whose facet spans a depth step."""
+    course: Course
+    noise: float
+    bad_share: float
+    """Share of the samples that are saturated or black."""
+    status: Status
+
+
+class _LastSteps:
+    """Steps after the course: once stopped, each gives way to something quick."""
+
+    def __init__(self, stopped: bool) -> None:
+        self.stopped = stopped
+        self._share = _COURSE_SHARE
+
+    def take(
+        self, line: str, step: Callable[[], Made], instead: Callable[[], Made]
+    ) -> Generator[Progress, None, Made]:
+        """Announce a step and take it, or what stands in for it."""
+        if not self.stopped:
+            try:
+                yield Progress(self._share, line)
+            except StopRequestedError:
+                self.stopped = True
+        self._share += (1 - self._share) / 4
+        return instead() if self.stopped else step()
+
+
+def explain(
+    capture: Capture,
+    white: float,
+    options: DefaultOptions,
+    *,
+    start: Float[np.ndarray, " P"] | None = None,
+    make_terms: Sequence[MakeTerm] = (),
+    plan: Plan | None = None,
+) -> Generator[Progress, None, Explanation]:
+    """Find shape, albedo and light; a known depth of the capture is part of the energy.
+
+    Args:
+        capture: the photos.
+        white: stored value that becomes one.
+        options: what may be asked.
+        start: start from this depth instead of balloons.
+        make_terms: what else costs energy.
+        plan: another course than the options ask for, to measure what its parts are worth.
+    """
+    photos = averaged(compress(capture, white, options.eigenphotos), capture.domain())
+    level = (plan.discretisation if plan else PyramidLevel)(
+        mask=np.array(capture.mask),
+        camera=capture.camera,
+        photos=photos.values,
+        num_channels=capture.num_channels,
+        cover=np.maximum(photos.good, _LEAST_COVER).astype(np.float32),
+    )
+    known = _known(capture, level, options)
+    terms = [*([] if known is None else [known]), *(make(level) for make in make_terms)]
+    plan = plan or _plan(capture, options, known)
+    given = None if start is None else corner_heights(level, start)
+    course = yield from _reported(solve(level, plan, terms, given))
+    surface, light = course.state.surface, course.state.light
+    last = _LastSteps(course.status is Status.INTERRUPTED)
+    as_it_is = partial(surface_normals, level, surface, light)
+    if plan.jumps:
+        alone = partial(pixel_normals, level, light)
+        normals = yield from last.take("normals of single pixels", alone, as_it_is)
+    else:
+        normals = as_it_is()
+    spans = yield from last.take(
+        "depth steps",
+        partial(spanning, level, normals, surface),
+        partial(np.zeros, level.size, bool),
+    )
+    smooth = level.at_pixels(surface)
+    sure = confidence(spread_deg(level, normals))
+    unit, albedo = normals.fit.unit, normals.fit.albedo.T.copy()
+    lighting, domain, order = photos.lighting(light), level.domain, order_of(len(light))
+    noise, bad_share = photos.noise, photos.bad_share
+    trusted = None
+    if known is not None:
+        deviation = known.deviation(smooth)
+        smooth = smooth - deviation.mean
+        trusted = (np.where(known.weight > 0, known.height, 0.0), deviation.weight)
+    del level, photos, normals, as_it_is, terms  # large, and the rest looks at the capture itself
+    height = smooth
+    if plan.jumps:
+        height = yield from last.take(
+            "depth with steps",
+            partial(step_heights, capture.camera, domain, unit, known=trusted),
+            lambda: smooth,
+        )
+    plain = albedo
+    albedo = yield from last.take(
+        "albedo without shading",
+        lambda: with_colour_of(
+            without_shading(domain, plain, unit, ~spans, order),
+            (mean_photo(capture) * (capture.full_scale / white)).astype(np.float32),
+            unit,
+        ),
+        lambda: plain,
+    )
+    painting = yield from last.take(
+        "albedo and light of every photo",
+        partial(paint, capture, white, unit, albedo, lighting, order),
+        lambda: Painting(albedo, lighting, noise),
+    )
+    return Explanation(
+        status=Status.INTERRUPTED if last.stopped else course.status,
+        depth=depth_of(capture.camera, domain, height) if known is None else np.exp(height),
+        normals=unit,
+        albedo=painting.albedo,
+        lighting=painting.lighting,
+        confidence=sure,
+        spans_step=spans,
+        course=course,
+        noise=painting.noise,
+        bad_share=bad_share,
+    )
+
+
+def _known(capture: Capture, level: PyramidLevel, options: DefaultOptions) -> KnownDepth | None:
+    """The known depth of a capture as a term."""
+    if capture.depth is None:
+        return None
+    depth = capture.depth[capture.mask]
+    return KnownDepth(
+        level,
+        np.log(np.where(depth > 0, depth, 1.0)),
+        1.0 * (depth > 0),
+        _KNOWN_STRENGTH * options.depth_weight,
+    )
+
+
+def _plan(capture: Capture, options: DefaultOptions, known: KnownDepth | None) -> Plan:
+    """The course that the options ask for."""
+    volume = options.relative_volume(capture.domain())
+    return Plan(
+        orders=tuple(o for o in orders_for(capture.num_photos) if o <= options.order),
+        volumes=VOLUMES if volume is None else (volume,) * (volume != 0),
+        refine_iterations=options.refine_iterations,
+        rivals=known is None,
+    )
+
+
+def _reported(
+    course: Generator[tuple[object, NewtonReport, float], None, Course],
+) -> Generator[Progress, None, Course]:
+    """The course's steps as progress; whoever is thrown in goes on to the course."""
+    try:
+        state, report, share = next(course)
+        while True:
+            stage = f"{report.start}, level {report.level}, order {report.order}"
+            progress = Progress(
+                _COURSE_SHARE * share,
+                f"{stage}, step {report.iteration}: energy {report.energy:.4g} per pixel",
+                stage,
+                report.energy,
+                report,
+                state,
+            )
+            try:
+                yield progress
+            except StopRequestedError as stop:
+                state, report, share = course.throw(stop)
+            else:
+                state, report, share = next(course)
+    except StopIteration as end:
+        return end.value
+
+
+def spanning(
+    level: PyramidLevel, normals: PixelNormals, surface: Heights
+) -> Bool[np.ndarray, " P"]:
+    """Pixels whose facet no surface through the normals can fit: it spans a depth step."""
+    _, held = robust_surface(level, normals.p, normals.q, level.cover, surface)
+    return held < _SPANS
+
+
+def corner_heights(level: FacetGrid, depth: Float[np.ndarray, " P"]) -> Heights:
+    """Heights of the corners from a depth of the pixels: the mean of the pixels that meet there."""
+    height = depth if isinstance(level.camera, Orthographic) else np.log(depth)
+    total, count = np.zeros((2, level.grid.shape[0] * level.grid.shape[1]))
+    width = level.grid.shape[1]
+    for step in (0, 1, width, width + 1):
+        total += np.bincount(level.here + step, height, len(total))
+        count += np.bincount(level.here + step, minlength=len(total))
+    return level.centred((total / np.maximum(count, 1)).reshape(level.grid.shape))

@@ -1,0 +1,1 @@
+"""Albedo and light, shape held."""

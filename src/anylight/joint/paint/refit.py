@@ -1,0 +1,203 @@
+"""Light and albedo from the photos themselves, normals held: the last step.
+
+The joint solver works on eigen-photos with one robust weight per pixel. Here every sample of every
+photo has its own (saturated and black ones none), every photo its own light, and the albedo the
+Huber total variation of the published method, at a weight that follows the noise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.joint.problem.fit import chunks
+from anylight.kernels import monomials
+from anylight.kernels.monomials import TILE, basis, num_tiles
+from anylight.kernels.pixel_differences import neighbours
+from anylight.kernels.variation import huber_step
+from anylight.linalg.grid import Grid
+from anylight.model.capture import Capture
+from anylight.model.samples import is_usable, scaled
+from anylight.photometry.robust import albedo_system, cauchy_weight, light_system
+
+_CHUNK = 8192
+"""Pixels that are looked at together. (memory)"""
+_ROUNDS = 2
+"""Rounds of light and albedo. [rounds]"""
+_LIGHT_PIXELS = 50_000
+"""The light is fitted to about so many pixels, evenly spread. [pixels]"""
+_CAUCHY = 3.0
+"""Scale of the robust penalty. [standard deviations of the residual]"""
+_BRIGHTEST = 10.0
+"""No paint is so many times brighter than nine tenths of the object. [times]"""
+_WILD = 2.0
+"""A robust light may leave so many times the squares that plain least squares leave. [times]"""
+_PLAIN = 1e3
+"""A noise at which no sample is an outlier. (definition)"""
+_LEAST_NOISE = 1e-5
+"""Noise of photos without any, relative to white. (guard)"""
+_HUBER = 0.01
+"""Contrast up to which the total variation is quadratic, relative to white. [albedo]"""
+_STRENGTH = 0.5
+"""Weight of the total variation. [standard deviations of the albedo before it]"""
+_RIDGE = 1e-6
+"""What holds light and albedo where no photo says anything, relative to the others. (guard)"""
+
+
+@dataclass(frozen=True, eq=False)
+class Painting:
+    """Albedo of every pixel and light of every photo."""
+
+    albedo: Float[np.ndarray, "C P"]
+    lighting: Float[np.ndarray, "M C K"]
+    noise: float
+    """Standard deviation of the residual, relative to white."""
+
+
+def paint(
+    capture: Capture,
+    white: float,
+    unit: Float[np.ndarray, "3 P"],
+    albedo: Float[np.ndarray, "C P"],
+    lighting: Float[np.ndarray, "M C K"],
+    order: int,
+) -> Painting:
+    """Fit the light of every photo and the albedo of every pixel.
+
+    Args:
+        capture: the photos.
+        white: stored value that becomes one.
+        unit: normals of the masked pixels.
+        albedo: where to start.
+        lighting: where to start.
+        order: of the harmonics.
+    """
+    samples = _Samples(capture, white, unit, order)
+    albedo = _plausible(albedo)
+    lighting = samples.fit_light(albedo, lighting, _PLAIN)
+    for _ in range(_ROUNDS):
+        noise = samples.noise(albedo, lighting)
+        lighting = samples.fit_light(albedo, lighting, noise)
+        diagonal, source = samples.albedo_system(albedo, lighting, noise)
+        albedo = _plausible(_smooth(Grid(capture.mask), albedo, diagonal, source, noise))
+    return Painting(albedo, _bounded(samples, albedo, lighting), noise)
+
+
+def _bounded(
+    samples: "_Samples", albedo: Float[np.ndarray, "C P"], lighting: Float[np.ndarray, "M C K"]
+) -> Float[np.ndarray, "M C K"]:
+    """Robust light, but plain least squares where it misses the outliers beyond all measure.
+
+    Many harmonics fitted to part of an object may run wild on the rest.
+    """
+    plain = samples.fit_light(albedo, lighting, _PLAIN)
+    wild = samples.residual(albedo, lighting) > _WILD * samples.residual(albedo, plain)
+    return np.where(wild[..., None], plain, lighting)
+
+
+def _plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
+    """Albedo without pixels so bright that only a normal in the dark can explain them."""
+    most = _BRIGHTEST * np.quantile(albedo, 0.9, axis=1, keepdims=True)
+    return np.minimum(albedo, most.astype(albedo.dtype))
+
+
+class _Samples:
+    """Passes over all samples of the masked pixels, some pixels at a time."""
+
+    def __init__(
+        self, capture: Capture, white: float, unit: Float[np.ndarray, "3 P"], order: int
+    ) -> None:
+        self._flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+        self._places = np.flatnonzero(capture.mask)
+        self._white, self._unit, self._basis = white, unit, basis(order)
+
+    def _chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        for part in chunks(len(self._places), _CHUNK):
+            num = part.stop - part.start
+            tiles = np.empty((num_tiles(num), self._basis.size, TILE), np.float32)
+            monomials.evaluate(self._basis.exponents, self._unit[:, part], tiles)
+            terms = monomials.flat(tiles, num)
+            stored = self._flat[:, self._places[part], :]
+            usable = is_usable(stored)
+            values = scaled(stored, self._white).astype(np.float32)
+            values[~usable] = 0
+            harmonics = (terms.T @ self._basis.matrix.T).astype(np.float32)
+            yield part, harmonics, values, usable
+
+    def noise(self, albedo: np.ndarray, lighting: np.ndarray) -> float:
+        """Robust standard deviation of the residual."""
+        found = []
+        for part, terms, values, usable in self._chunks():
+            for c in range(len(albedo)):
+                shading = lighting[:, c].astype(np.float32) @ terms.T
+                residual = albedo[c, part].astype(np.float32) * shading - values[:, :, c]
+                found.append(np.abs(residual[usable[:, :, c]])[::7])
+        together = np.concatenate(found)
+        return (
+            max(1.48 * float(np.median(together)), _LEAST_NOISE) if len(together) else _LEAST_NOISE
+        )
+
+    def fit_light(self, albedo: np.ndarray, lighting: np.ndarray, noise: float) -> np.ndarray:
+        """Robust least squares for every photo and channel."""
+        num, channels, size = lighting.shape
+        normal = np.zeros((num, channels, size, size))
+        source = np.zeros((num, channels, size))
+        every = max(1, len(self._places) // _LIGHT_PIXELS)
+        for part, all_terms, all_values, all_usable in self._chunks():
+            terms, values, usable = (
+                all_terms[::every], all_values[:, ::every], all_usable[:, ::every]
+            )  # fmt: skip
+            for c in range(channels):
+                painted = terms * albedo[c, part][::every].astype(np.float32)[:, None]
+                residual = lighting[:, c].astype(np.float32) @ painted.T - values[:, :, c]
+                weight = usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
+                for m in range(num):
+                    gram, sums = light_system(painted, values[m, :, c], weight[m])
+                    normal[m, c] += gram
+                    source[m, c] += sums
+        trace = np.trace(normal, axis1=2, axis2=3)[..., None, None] / size
+        ridge = (_RIDGE * trace + 1e-20) * np.eye(size)
+        right = source + np.einsum("mcij,mcj->mci", ridge, lighting)
+        return np.linalg.solve(normal + ridge, right[..., None])[..., 0]
+
+    def residual(self, albedo: np.ndarray, lighting: np.ndarray) -> Float[np.ndarray, "M C"]:
+        """Sum of squares over the pixels that the light is fitted to."""
+        total = np.zeros(lighting.shape[:2])
+        every = max(1, len(self._places) // _LIGHT_PIXELS)
+        for part, terms, values, usable in self._chunks():
+            for c in range(len(albedo)):
+                shading = lighting[:, c].astype(np.float32) @ terms[::every].T
+                left = albedo[c, part][::every].astype(np.float32) * shading
+                left -= values[:, ::every, c]
+                total[:, c] += ((left * usable[:, ::every, c]) ** 2).sum(axis=1, dtype=float)
+        return total
+
+    def albedo_system(
+        self, albedo: np.ndarray, lighting: np.ndarray, noise: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Diagonal and right-hand side of the albedo's robust least squares."""
+        diagonal, source = np.zeros_like(albedo), np.zeros_like(albedo)
+        for part, terms, values, usable in self._chunks():
+            for c in range(len(albedo)):
+                shading = lighting[:, c].astype(np.float32) @ terms.T
+                residual = albedo[c, part].astype(np.float32) * shading - values[:, :, c]
+                weight = usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
+                diagonal[c, part], source[c, part] = albedo_system(shading, values[:, :, c], weight)
+        return diagonal, source
+
+
+def _smooth(
+    grid: Grid, albedo: np.ndarray, diagonal: np.ndarray, source: np.ndarray, noise: float
+) -> np.ndarray:
+    """Minimise Σ (d ρ² − 2 b ρ) + Σ μ |∇ρ|, μ following the noise of the albedo."""
+    near = neighbours(grid.inside, backward=False)
+    result = np.empty_like(albedo)
+    for c, before in enumerate(albedo):
+        typical = float(np.median(diagonal[c]))
+        strength = 2 * _STRENGTH * noise * np.sqrt(max(typical, 1e-12))
+        hold = _RIDGE * max(typical, 1e-12)
+        data = (diagonal[c] + hold, source[c] + hold * before)
+        solve = huber_step(grid, near, before.astype(float), data, strength, _HUBER)
+        result[c] = np.maximum(grid.collect(solve.solution), 0)
+    return result

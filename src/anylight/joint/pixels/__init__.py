@@ -1,0 +1,1 @@
+"""Normals without neighbours, and how sure they are."""

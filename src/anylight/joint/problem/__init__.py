@@ -1,0 +1,1 @@
+"""What the photos say: eigen-photos, at every resolution, and how well a surface explains them."""

@@ -1,0 +1,46 @@
+"""What the photos say at a resolution."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from anylight.facets.grid import FacetGrid
+from anylight.facets.resolution import block_of
+
+
+@dataclass(frozen=True, eq=False)
+class PyramidLevel(FacetGrid):
+    """The photos of the facets at one resolution."""
+
+    photos: Float[np.ndarray, "P CR"]
+    """Eigen-photos of every pixel, channel by channel."""
+    num_channels: int
+    cover: Float[np.ndarray, " P"]
+    """How much a pixel counts: the share of it that is object, and of its samples that are good."""
+
+    def reweighed(self, cover: Float[np.ndarray, " P"]) -> "PyramidLevel":
+        """The same level where pixels count differently."""
+        other = replace(self, cover=cover)
+        for name in ("domain", "grid", "here", "view"):
+            vars(other)[name] = getattr(self, name)
+        return other
+
+
+def halve(level: PyramidLevel) -> PyramidLevel:
+    """Average blocks of two by two pixels."""
+    height, width = ((n + 1) // 2 for n in level.mask.shape)
+    present, own = block_of(level.mask)
+    cover = np.bincount(own, level.cover)
+    photos = np.empty((len(present), level.photos.shape[1]), np.float32)
+    for k in range(photos.shape[1]):
+        photos[:, k] = np.bincount(own, level.photos[:, k] * level.cover) / cover
+    mask = np.zeros(height * width, bool)
+    mask[present] = True
+    return replace(
+        level,
+        mask=mask.reshape(height, width),
+        camera=level.camera.resized(0.5),
+        photos=photos,
+        cover=(cover / 4).astype(np.float32),
+    )

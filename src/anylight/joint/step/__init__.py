@@ -1,0 +1,1 @@
+"""One Gauss-Newton step for surface and light together."""

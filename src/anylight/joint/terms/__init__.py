@@ -1,0 +1,1 @@
+"""What else costs energy besides the photos."""
