@@ -45,6 +45,11 @@ def registered() -> Mapping[str, Method[Any]]:
     return _loaded()[0]
 
 
+def is_registered(name: str) -> bool:
+    """Whether a word names a method."""
+    return _ALIASES.get(name, name) in registered()
+
+
 def method_named(name: str) -> Method[Any]:
     """Find a method by its name.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from anylight.io.images import read_image
 from anylight.io.normals import normals_from_image, unit_normals
 from anylight.joint.method import DEFAULT
 from anylight.joint.method import MIN_PHOTOS as LEAST_FOR_DEFAULT
-from anylight.methods import method_named, registered
+from anylight.methods import is_registered, method_named
 from anylight.model.capture import MIN_PHOTOS, Capture
 from anylight.model.method import Method, Progress, Run, Solution, StopRequestedError
 from anylight.model.options import field_names, made, unknown_option
@@ -38,7 +38,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     method: str = DEFAULT.name
     """Which method: default, paper (as published), a competitor to compare with, or one that
     another package registers. `registered` and --help list them."""
-    preset: Literal["default", "paper"] | None = None
+    preset: str | None = None
     """Another word for --method, of ours: default or paper."""
     init: str = BALLOON
     """Start: balloon, constant, the name of a method, hemisphere:TRUTH (an .npz or its folder), or
@@ -246,7 +246,7 @@ def _with_start(
     kind, _, path = options.init.partition(":")
     if options.init == "constant":
         found = constant_start(camera, domain)
-    elif options.init in registered():
+    elif is_registered(options.init):
         other = Run(method_named(options.init).run(capture, method_named(options.init).options()))
         normals = other.result.scene.normals
         if normals is None:

@@ -89,7 +89,7 @@ class Run(Iterator[Progress], Generic[Ended]):
 
     def __next__(self) -> Progress:
         try:
-            if self._asked:
+            if self._asked and self._result is None:
                 self._asked = False
                 return self._running.throw(StopRequestedError())
             return next(self._running)

@@ -22,12 +22,14 @@ def run(capture: Capture, options: PaperOptions) -> Running:
     problem = build_problem(capture, options, CpuKernels())
     start = _start(capture, options)
     state, status = first_state(problem, start.depth), Status.ITERATION_LIMIT
+    orders: set[int] = set()
     try:
         for reached, report in alternate(problem, state):
             if not np.isfinite(report.energy):
                 status = Status.NOT_FINITE
                 break
             state = reached
+            orders.add(report.order)
             yield Progress(
                 report.iteration / options.iterations,
                 f"iteration {report.iteration}/{options.iterations}, order {report.order}: "
@@ -43,8 +45,8 @@ def run(capture: Capture, options: PaperOptions) -> Running:
     except np.linalg.LinAlgError:
         status = Status.SINGULAR
     scene = reconstruction(problem, state, mean_photo(capture).mean(axis=1))
-    volumes = {"volumes": list(start.volumes)}
-    return Solution(scene, status, start.warnings, volumes)
+    record = {"volumes": list(start.volumes), "orders": sorted(orders)}
+    return Solution(scene, status, start.warnings, record)
 
 
 def _start(capture: Capture, options: PaperOptions) -> FirstDepth:

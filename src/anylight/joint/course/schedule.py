@@ -1,7 +1,7 @@
 """The whole course: several starts, rising orders, rising resolutions."""
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from anylight.joint.terms.gauge import GaugeKnowledge
 from anylight.joint.terms.protocol import Term
 from anylight.model.method import StopRequestedError
 from anylight.model.status import Status
+from anylight.photometry.harmonics import order_of
 
 from .attempts import Attempt, Attempts, Candidate, balloons_and_rival
 from .climb import Climb
@@ -115,15 +116,15 @@ def solve(
         chosen = min(finalists or first or [tries.judged(report.start, None, state)], key=_score)
         climb = climb or started(chosen)
         climb.jump(state if report.start == chosen.name else None, report.level)
-    status = Status.INTERRUPTED if stopped else Status.FINISHED
-    if not stopped and climb.state.status.is_failure:
-        status = climb.state.status
+    status = climb.state.status if climb.state.status.is_failure else Status.FINISHED
+    if stopped:
+        status = Status.INTERRUPTED
     return Course(
-        state=climb.state,
+        state=replace(climb.state, status=status) if stopped else climb.state,
         knowledge=climb.knowledge,
         attempts=(*first, *finalists),
         chosen=chosen,
-        orders=tuple(order for order in plan.orders if order <= chosen.order),
+        orders=tuple(order for order in plan.orders if order <= order_of(len(climb.state.light))),
         levels=tuple(level.size for level in levels[::-1]),
         variety=variety(tries.level),
         status=status,
