@@ -47,7 +47,7 @@ def page() -> str:
 
 def entry(name: str, thing: Any) -> str:
     """One name."""
-    parts = [f"### `{name}`\n", f"```python\n{name}{signature(thing)}\n```\n"]
+    parts = [f"### `{name}`\n", f"```\n{name}{signature(thing)}\n```\n"]
     parts.append(prose(inspect.getdoc(thing) or ""))
     if inspect.isclass(thing):
         parts += members(thing)
