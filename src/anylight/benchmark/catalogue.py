@@ -107,7 +107,9 @@ VOLUMES = (0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.40)
 SMOOTHNESSES = (0.0014, 0.0045, 0.014, 0.045, 0.14, 0.45, 1.4)
 NUMBERS = (4, 6, 8, 10, 15, 20, 25)
 
-Protocol = Literal["depth", "mesh"]
+Protocol = Literal["depth", "mesh", "traced"]
+TRACED_BOUNCES = 6
+"""Of light, under the protocol traced."""
 
 
 def shape_of(name: str) -> Shape:
@@ -136,7 +138,8 @@ def rendering(
         shape=shape.stand_in if mesh is None else str(mesh.resolve()),
         albedo=albedo,  # type: ignore[arg-type]
         lights="builtin" if lights is None else str(lights.resolve()),
-        protocol=protocol,
+        protocol="mesh" if protocol == "traced" else protocol,
+        bounces=TRACED_BOUNCES if protocol == "traced" else 0,
         stencil="forward",
         images=RENDERED,
         height=height,

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import rich.console
 import tyro
 
-from anylight.benchmark.catalogue import ALBEDOS, MAIN, SHAPES, SUPPLEMENT, USED, columns
+from anylight.benchmark.catalogue import ALBEDOS, MAIN, SHAPES, SUPPLEMENT, USED, Protocol, columns
 from anylight.benchmark.cell import Cell, run_cell, scene_of
 from anylight.benchmark.engine import Done, run_here, run_locally, run_on_cluster
 from anylight.benchmark.figures import Axis, study_figure
@@ -54,9 +54,10 @@ class Bench:
     """All columns of the paper's supplement."""
     shapes: tuple[str, ...] = tuple(shape.name for shape in SHAPES)
     albedos: tuple[str, ...] = ALBEDOS
-    protocol: Literal["depth", "mesh"] = "depth"
-    """Which normals are shaded: finite differences of the depth (forward, as in the paper), or the
-    true ones."""
+    protocol: Protocol = "depth"
+    """Which normals are shaded: finite differences of the depth (forward, as in the paper), the
+    true ones (mesh), or the true ones with shadows and light from one part to another (traced, by
+    path tracing, extra 'pathtrace')."""
     height: int = 320
     """Of the photos, in pixels."""
     studies: bool = False

@@ -12,6 +12,7 @@ from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.pictures import contact_sheet, radiance_picture, scene_pictures, shrink
 from anylight.synth.options import SynthOptions
+from anylight.synth.pathtrace import ACCEPTABLE_NOISE
 from anylight.synth.render import Rendering, render
 
 from .progress import say, shown_progress
@@ -47,6 +48,9 @@ class Synth:
             (stage / "preview").mkdir()
             write_image(stage / "preview" / "photos.png", _photo_sheet(rendering))
             write_image(stage / "preview" / "truth.png", _truth_sheet(rendering))
+        if rendering.noise > ACCEPTABLE_NOISE:
+            words = f"the path tracer's noise is up to {100 * rendering.noise:.1f} % of the mean"
+            say(console, f"warning: {words}.", style="yellow")
         height, width = rendering.capture.mask.shape
         say(
             console,

@@ -1,7 +1,7 @@
 """From a capture to its explanation: what the photos say, the course, normals, depth, paint."""
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from anylight.geometry.camera import Orthographic
 from anylight.integration.jumps import step_heights
 from anylight.integration.robust import robust_surface
 from anylight.integration.smooth import depth_of
-from anylight.joint.course.plan import VOLUMES, Plan
+from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
 from anylight.joint.options import DefaultOptions
 from anylight.joint.paint.ambiguity import with_colour_of, without_shading
@@ -190,13 +190,13 @@ def _known(capture: Capture, level: PyramidLevel, options: DefaultOptions) -> Kn
 
 def _plan(capture: Capture, options: DefaultOptions, known: KnownDepth | None) -> Plan:
     """The course that the options ask for."""
-    volume = options.relative_volume(capture.domain())
-    return Plan(
+    plan = Plan(
         orders=tuple(o for o in orders_for(capture.num_photos) if o <= options.order),
-        volumes=VOLUMES if volume is None else (volume,) * (volume != 0),
         refine_iterations=options.refine_iterations,
         rivals=known is None,
     )
+    volume = options.relative_volume(capture.domain())
+    return plan if volume is None else replace(plan, volumes=(volume,) * (volume != 0))
 
 
 def _reported(

@@ -80,6 +80,10 @@ class MeshSurface:
         self._embree: Any = RayMeshIntersector(mesh, scale_to_box=True)
         self._reach = float(np.linalg.norm(mesh.extents))
 
+    def triangles(self) -> tuple[Points, Int[np.ndarray, "f 3"], Points]:
+        """Vertices, triangles and vertex normals."""
+        return self._vertices, self._faces, self._normals
+
     def samples(self) -> Points:
         """All vertices."""
         return self._vertices

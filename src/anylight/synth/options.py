@@ -38,6 +38,11 @@ class SynthOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Average S×S samples in every pixel (protocol mesh)."""
     cast_shadows: bool = False
     """Trace which part of the environment every point sees."""
+    bounces: int = 0
+    """Trace paths with so many bounces of light (1: direct light with its shadows, 6: nearly all);
+    0: our own renderer. Needs the extra 'pathtrace'."""
+    gloss: float | None = None
+    """Roughness of a clear coat over the paint, 0.05 (polished) to 0.5 (satin); needs --bounces."""
     noise: float = 0.0
     """Standard deviation of Gaussian noise, in units of white."""
     bits: Literal[8, 16] = 16
@@ -58,12 +63,24 @@ class SynthOptions(msgspec.Struct, frozen=True, kw_only=True):
                 "must be between 0.1 and 1000 image heights",
             ),
             "--supersample": (1 <= self.supersample <= 16, "must be between 1 and 16"),
+            "--bounces": (0 <= self.bounces <= 64, "must be between 0 and 64"),
+            "--gloss": (
+                self.gloss is None or 0.01 <= self.gloss <= 1,
+                "must be between 0.01 and 1",
+            ),
             "--noise": (0 <= self.noise <= 1, "must be between 0 and 1"),
             "--seed": (self.seed >= 0, "must not be negative"),
         }
         for name, (is_good, rule) in checks.items():
             if not is_good:
                 raise InvalidInputError(f"{name} {rule}.")
+        if self.gloss is not None and not self.bounces:
+            raise InvalidInputError("--gloss needs --bounces: only the path tracer knows gloss.")
+        if self.bounces and (self.protocol == "depth" or self.supersample > 1):
+            raise InvalidInputError(
+                "--bounces goes with neither --protocol depth nor --supersample: paths meet the "
+                "true surface, and every pixel is averaged over its area anyway."
+            )
         if self.supersample > 1 and self.protocol == "depth":
             raise InvalidInputError(
                 "--supersample needs --protocol mesh: a depth map has one sample per pixel."

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Perspective
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import depth_normals
 from anylight.io.mesh import load_mesh
@@ -30,8 +31,11 @@ from .lights import (
 )
 from .mesh import MeshSurface, smooth_mesh, unit_mesh
 from .options import SynthOptions
+from .pathtrace import PathTracer, TracedSurface
 from .shapes import SHAPE_NAMES, embedded_shape
+from .solids import Solid
 from .surface import Surface
+from .triangulation import triangulate
 from .view import View, frame_object
 from .visibility import Horizon, cell_directions, to_texels
 
@@ -49,6 +53,8 @@ class Rendering:
 
     capture: Capture
     truth: Reconstruction
+    noise: float = 0.0
+    """Of the path tracer, relative to the mean of a photo: the largest of all photos."""
 
 
 def render(options: SynthOptions, progress: Progress | None = None) -> Rendering:
@@ -74,12 +80,15 @@ def render(options: SynthOptions, progress: Progress | None = None) -> Rendering
             "sees; use other --lights or another --seed."
         )
     exposure = 1.0 / white
-    radiance = unexposed.radiance * exposure[:, None, None]
+    radiance, noise = unexposed.radiance, 0.0
+    if options.bounces:
+        radiance, noise = scene.traced(environments, say)
+    radiance = radiance * exposure[:, None, None]
     capture = Capture(_quantise(radiance, domain, options), domain.mask, view.camera)
     lighting = project(environments, TRUTH_ORDER) * exposure[:, None, None]
     albedo = domain.scatter(scene.albedo(domain.pixels))
     truth = Reconstruction(domain.mask, view.camera, depth, normals, albedo, lighting)
-    return Rendering(capture, truth)
+    return Rendering(capture, truth, noise)
 
 
 def _environments(options: SynthOptions) -> Environments:
@@ -156,6 +165,38 @@ class _Scene:
             return _Unexposed(shading, centre)
         return _Unexposed(shading, self._supersample(centre, environments, visible, say))
 
+    def traced(
+        self, environments: Environments, say: Progress
+    ) -> tuple[Float[np.ndarray, "M C P"], float]:
+        """Radiance by the path tracer, and the largest noise of a photo."""
+        options, camera = self._options, self._view.camera
+        tracer = PathTracer(
+            self._triangles(), camera, self._domain.mask.shape, options.bounces, options.gloss
+        )
+        radiance = np.empty((len(environments), 3, self._domain.size))
+        noise = 0.0
+        for index, environment in enumerate(environments):
+            say("paths", index / len(environments))
+            photo = tracer.photograph(environment, options.seed * len(environments) + index)
+            radiance[index] = self._domain.gather(photo.radiance).T
+            noise = max(noise, photo.noise)
+        say("paths", 1.0)
+        return np.nan_to_num(radiance), noise
+
+    def _triangles(self) -> TracedSurface:
+        """The surface in the camera's frame, fine enough for the pixels, with its paint."""
+        view, surface = self._view, self._surface
+        if isinstance(surface, MeshSurface):
+            vertices, faces, normals = surface.triangles()
+        else:
+            assert isinstance(surface, Solid)
+            middle = float(np.nanmedian(self._depth))
+            pixel = middle / view.camera.focal_px[0] if isinstance(view.camera, Perspective) else 1
+            vertices, faces, normals = triangulate(surface, 0.5 * pixel / view.scale)
+        placed = view.to_camera(vertices)
+        paint = self.albedo(view.camera.project(placed))
+        return TracedSurface(placed, faces, view.turn_to_object(normals), paint)
+
     def _shade(
         self,
         normals: Float[np.ndarray, "n 3"],
@@ -205,7 +246,7 @@ class _Scene:
         self, depth: Float[np.ndarray, " P"], normals: Float[np.ndarray, "P 3"], say: Progress
     ) -> UInt8[np.ndarray, "P b"] | None:
         """Cells of the environment that each pixel sees, eight to a byte."""
-        if not self._options.cast_shadows:
+        if not self._options.cast_shadows or self._options.bounces:
             return None
         directions = cell_directions(HEIGHT)
         visible = np.zeros((self._domain.size, len(directions) // 8), np.uint8)

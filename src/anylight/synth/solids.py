@@ -113,7 +113,7 @@ class Solid:
             active = active[low[active] < end[active]]
         found = np.concatenate([np.zeros(0, int), *hit])
         points[found] = self._bisect(origins[found], directions[found], low[found], high[found])
-        normals[found] = self._normals(points[found])
+        normals[found] = self.normals(points[found])
         return Hits(points, normals)
 
     def _bisect(
@@ -125,7 +125,7 @@ class Solid:
             low, high = np.where(inside, low, centre), np.where(inside, centre, high)
         return origins + high[:, None] * directions
 
-    def _normals(self, points: Points) -> Points:
+    def normals(self, points: Points) -> Points:
         """Gradient by central differences so fine that they are exact to about 1e-9."""
         step = 1e-5
         gradient = np.stack(

@@ -7,7 +7,7 @@ A mesh is traced with Embree, an embedded shape by the horizon of its depth map.
 import numpy as np
 from jaxtyping import Bool, Float
 
-from anylight.geometry.camera import Camera, Perspective
+from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
 from anylight.photometry.environment import texel_directions
 
@@ -33,8 +33,7 @@ class Horizon:
     """Horizons of a depth map."""
 
     def __init__(self, camera: Camera, depth: Float[np.ndarray, "H W"], domain: Domain) -> None:
-        focal = camera.focal_px if isinstance(camera, Perspective) else (0.0, 0.0)
-        self._camera = (*focal, *camera.centre_px)
+        self._camera = camera.numbers
         self._pixels = domain.pixels
         self._sines: np.ndarray = horizon_sines(depth, self._camera, domain.pixels)
 

@@ -1,7 +1,7 @@
 """What the course is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.newton import Effort
@@ -20,11 +20,11 @@ class Plan:
 
     orders: tuple[int, ...]
     """Of the harmonics, rising; the first two serve to choose among the starts."""
-    volumes: tuple[float, ...] = VOLUMES
+    volumes: tuple[float, ...] = field(default_factory=lambda: VOLUMES)
     """Relative volumes of the balloons to start from; negative is concave."""
     refine_iterations: int = 5
     """Newton steps at every level after the starts."""
-    start_pixels: float = START_PIXELS
+    start_pixels: float = field(default_factory=lambda: START_PIXELS)
     """The starts run on the finest level with at most so many pixels."""
     rivals: bool = True
     """Try a start without silhouette, and the flipped surface, as well."""

@@ -18,7 +18,7 @@ from .attempts import Attempt, Attempts, Candidate, balloons_and_rival
 from .climb import Climb
 from .integrable import variety
 from .knowledge import gauge_knowledge
-from .plan import START_PIXELS, Plan
+from .plan import Plan
 from .starts import coarsened
 
 
@@ -61,7 +61,7 @@ class _Counter:
         return min(self.done / self.total, 1.0)
 
 
-def pyramid(finest: PyramidLevel, start_pixels: float = START_PIXELS) -> list[PyramidLevel]:
+def pyramid(finest: PyramidLevel, start_pixels: float) -> list[PyramidLevel]:
     """Levels from fine to coarse, down to the one the starts run on."""
     levels = [finest]
     while levels[-1].size > start_pixels:
