@@ -67,16 +67,21 @@ SCENES = {
         msgspec.structs.replace(_BASE, shape="coral", cast_shadows=True), known_depth=True
     ),
 }
+LARGE = "bust, 240 pixels"
+"""A scene of more pixels, for numbers of pixels that the others do not reach."""
+SCENES_OF_SIZE = {LARGE: StudyScene(msgspec.structs.replace(_BASE, height=240))}
+BY_SIZE = ("joint.course.plan.START_PIXELS",)
+"""Constants that are measured on it as well."""
 TRIED = {"joint.terms.gauge.MEAN_FACING": (0.5, 0.9)}
 """What is tried where half or double is no possible value."""
 BASE = "as it is"
-METRICS = ("mae_deg", "mae_fd_deg", "albedo_rmse")
+METRICS = ("mae_deg", "mae_fd_deg", "albedo_rmse", "lighting_error")
 
 
 @cache
 def scene_of(name: str) -> tuple[Capture, Reconstruction]:
     """Render a scene."""
-    asked = SCENES[name]
+    asked = (SCENES | SCENES_OF_SIZE)[name]
     made = render(asked.synth)
     capture = made.capture
     photos = capture.photos
@@ -189,10 +194,18 @@ class Constants:
 def main(options: Constants) -> None:
     """Run every constant on every scene."""
     cells = Cells(RESULTS)
-    tasks: list[tuple[Change | None, str]] = [
+    wanted: list[tuple[Change | None, str]] = [
+        (change, name) for name in SCENES for change in (None, *changes())
+    ]
+    wanted += [
         (change, name)
-        for name in SCENES
+        for name in SCENES_OF_SIZE
         for change in (None, *changes())
+        if change is None or change.key in BY_SIZE
+    ]
+    tasks = [
+        (change, name)
+        for change, name in wanted
         if not cells.has(
             key=BASE if change is None else change.key,
             change=BASE if change is None else change.change,

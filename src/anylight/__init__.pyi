@@ -17,6 +17,7 @@ from anylight.intake.options import IntakeOptions as IntakeOptions
 from anylight.model.capture import Capture as Capture
 from anylight.geometry.camera import Orthographic as Orthographic
 from anylight.geometry.camera import Perspective as Perspective
+from anylight.geometry.domain import Domain as Domain
 from anylight.io.images import read_image as read_image
 from anylight.io.images import write_image as write_image
 

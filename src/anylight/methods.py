@@ -3,10 +3,13 @@
 Another package adds one by an entry point in the group `anylight.methods` that names a `Method`.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
+
+import msgspec
 
 from anylight.baselines.method import FAVARO, MO, PENG, WOODHAM
 from anylight.errors import InvalidInputError
@@ -18,6 +21,11 @@ GROUP = "anylight.methods"
 """Entry points of other packages."""
 BUILT_IN: tuple[Method[Any], ...] = (DEFAULT, PAPER, FAVARO, PENG, MO, WOODHAM)
 _ALIASES = {"ours": DEFAULT.name}
+RESERVED = (
+    "method", "preset", "init", "use", "threads",
+    "photos", "mask", "K", "camera", "transfer", "depth", "start", "lights", "exposures",
+)  # fmt: skip
+"""Words of a run and of a capture that no option of a method may have for a name."""
 
 
 @cache
@@ -28,16 +36,38 @@ def _loaded() -> tuple[dict[str, Method[Any]], dict[str, str]]:
     for entry in entry_points(group=GROUP):
         try:
             method = entry.load()
-        except Exception as error:  # noqa: BLE001  another package's import may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001  another package may raise anything
             broken[entry.name] = " ".join(f"{type(error).__name__}: {error}".split())
             continue
-        if not isinstance(method, Method):
-            broken[entry.name] = "it is not an anylight.Method"
-        elif method.name in methods:
-            broken[entry.name] = f"a method called {method.name} is there already"
+        fault = _fault(method, methods)
+        if fault:
+            broken[getattr(method, "name", None) or entry.name] = fault
         else:
             methods[method.name] = method
     return methods, broken
+
+
+def _fault(method: Any, others: Mapping[str, Method[Any]]) -> str:
+    """What keeps a method from being used; empty if nothing does."""
+    if not isinstance(method, Method):
+        return "it is not an anylight.Method"
+    if not re.fullmatch(r"[a-z]\w*", method.name):
+        return "its name must be small letters, digits and underscores"
+    if method.name in others or method.name in _ALIASES:
+        return f"a method called {method.name} is there already"
+    try:
+        fields = msgspec.structs.fields(method.options)
+        method.options()
+    except Exception as error:  # noqa: BLE001  annotations that cannot be resolved, no defaults
+        reason = " ".join(str(error).split())
+        return f"its options must be a msgspec.Struct whose fields have defaults ({reason})"
+    taken = [field.name for field in fields if field.name in RESERVED]
+    return f"its option {taken[0]} has a meaning of its own; call it otherwise" if taken else ""
+
+
+def broken() -> Mapping[str, str]:
+    """Methods of other packages that cannot be used, and why."""
+    return _loaded()[1]
 
 
 def registered() -> Mapping[str, Method[Any]]:

@@ -15,6 +15,7 @@ from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic
 from anylight.geometry.normals import angles_deg, depth_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
+from anylight.model.result import Result, scene_of
 
 _CONCAVE = np.array([-1.0, -1.0, 1.0])
 """Convex to concave and back (paper's code: the better of the two counts)."""
@@ -47,8 +48,9 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     """Relative error of the harmonics up to l = 2, after one scale per channel."""
 
 
-def evaluate(result: Reconstruction, truth: Reconstruction) -> Metrics:
+def evaluate(result: Reconstruction | Result, truth: Reconstruction) -> Metrics:
     """Measure a result."""
+    result = scene_of(result)
     if result.mask.shape != truth.mask.shape:
         raise InvalidInputError(
             f"the result is {result.mask.shape[1]}×{result.mask.shape[0]} but the truth is "

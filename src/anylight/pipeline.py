@@ -15,12 +15,11 @@ from anylight.doctor.sentences import told
 from anylight.errors import InvalidInputError
 from anylight.initial.options import BalloonOptions
 from anylight.initial.start import constant_start, given_start, hemisphere_start
-from anylight.intake.memory import find_camera, make_capture
+from anylight.intake.memory import depth_map, find_camera, make_capture
 from anylight.io.archive import find_result, find_truth, load_reconstruction
-from anylight.io.images import read_image
-from anylight.io.normals import normals_from_image, unit_normals
+from anylight.io.normals import unit_normals
+from anylight.io.results import load_result
 from anylight.joint.method import DEFAULT
-from anylight.joint.method import MIN_PHOTOS as LEAST_FOR_DEFAULT
 from anylight.methods import is_registered, method_named
 from anylight.model.capture import MIN_PHOTOS, Capture
 from anylight.model.method import Method, Progress, Run, Solution, StopRequestedError
@@ -115,11 +114,17 @@ def iterate(
     `result`, which runs what is left.
     """
     own = choices.pop("method") if isinstance(choices.get("method"), Method) else None
+    if own is not None and choices.get("preset") is not None:
+        raise InvalidInputError("give a method or a preset, not both.")
     given = {name: choices.pop(name) for name in _GIVEN if name in choices}
+    given = {name: value for name, value in given.items() if value is not None}
     asked = {name: choices.pop(name) for name in field_names(RunOptions) if name in choices}
     options = made(RunOptions, asked, "a run")
     capture, warnings = _captured(photos, mask, K, given)
+    choose_photos(capture, options.use)
     method = own or options.chosen()
+    if capture.start is not None and options.init != BALLOON:
+        raise InvalidInputError("give a start or --init, not both.")
     for name in choices:
         if name not in field_names(method.options):
             known = (*field_names(method.options), *field_names(RunOptions), *_GIVEN)
@@ -151,7 +156,9 @@ def _captured(
         )
     if start is None:
         return photos, ()
-    depth = given_start(photos.camera, photos.domain(), np.asarray(start, float)).depth
+    domain = photos.domain()
+    first = np.asarray(start, float) if np.ndim(start) == 3 else depth_map("start", start)
+    depth = given_start(photos.camera, domain, first).depth
     return replace(photos, start=photos.domain().scatter(depth)), ()
 
 
@@ -176,20 +183,28 @@ def steps(
     capture = capture.some(chosen)
     used: Method[Any] = method or options.chosen()
     settings = used.options() if settings is None else settings
-    if used is DEFAULT and capture.num_photos < LEAST_FOR_DEFAULT:
+    if used is DEFAULT and capture.num_photos < used.min_photos:
         used, settings = PAPER, _for_few(settings)
         warnings = (
             *warnings,
             f"{capture.num_photos} photos are too few for the default method; the published one "
-            "was used instead (as with --method paper). Take 6 photos or more.",
+            "was used instead, as with --method paper, which has other options. Take 6 photos or "
+            "more.",
         )
+    if capture.num_photos < used.min_photos:
+        raise InvalidInputError(
+            f"the method {used.name} needs {used.min_photos} photos or more, not "
+            f"{capture.num_photos}."
+        )
+    if capture.depth is not None and not used.takes_depth:
+        warnings = (*warnings, f"the method {used.name} does not look at the known depth.")
+    begin = perf_counter()
     with quiet_algebra():
-        begin = perf_counter()
         capture, more = _with_start(capture, options, used)
-        started = perf_counter()
-        trace: list[Progress] = []
-        solution = yield from _traced(used.run(capture, settings), trace)
-        seconds = {"start": started - begin, "solve": perf_counter() - started}
+    started = perf_counter()
+    trace: list[Progress] = []
+    solution = yield from _traced(used, used.run(capture, settings), trace, threads)
+    seconds = {"start": started - begin, "solve": perf_counter() - started}
     solution = told(solution, capture, chosen)
     exposures = np.array(capture.exposures) if capture.exposures else None
     return Result(
@@ -205,18 +220,35 @@ def steps(
 
 
 def _traced(
-    running: Generator[Progress, None, Solution], trace: list[Progress]
+    method: Method[Any], running: Any, trace: list[Progress], threads: int
 ) -> Generator[Progress, None, Solution]:
-    """The same steps, those with numbers remembered."""
+    """The same steps, those with numbers remembered.
+
+    The process is held to few threads while a step is taken, and left alone between two.
+    """
+    if not isinstance(running, Generator):
+        raise TypeError(f"the method {method.name}: run must be a generator; yield a Progress")
     run = Run(running)
-    for progress in run:
+    while True:
+        use_threads(threads)
+        with quiet_algebra():
+            progress = next(run, None)
+        if progress is None:
+            break
+        if not isinstance(progress, Progress):
+            raise TypeError(f"the method {method.name} yielded {type(progress).__name__}")
         if progress.report is not None:
             trace.append(replace(progress, state=None))
         try:
             yield progress
         except StopRequestedError:
             run.stop()
-    return run.result
+    solution = run.result
+    if not isinstance(solution, Solution):
+        raise TypeError(
+            f"the method {method.name} returned {type(solution).__name__}, not a Solution"
+        )
+    return solution
 
 
 def _for_few(settings: msgspec.Struct) -> msgspec.Struct:
@@ -237,9 +269,9 @@ def _with_start(
     capture: Capture, options: RunOptions, method: Method[Any]
 ) -> tuple[Capture, tuple[str, ...]]:
     """The capture with the start that the options name, and what is to be said of it."""
+    if not method.takes_start and (capture.start is not None or options.init != BALLOON):
+        raise InvalidInputError(f"the method {method.name} takes no start; leave it out.")
     if options.init == BALLOON:
-        if capture.start is not None and not method.takes_start:
-            raise InvalidInputError(f"the method {method.name} takes no start; leave it out.")
         return capture, ()
     camera, domain = capture.camera, capture.domain()
     warnings: tuple[str, ...] = ()
@@ -261,15 +293,12 @@ def _with_start(
 
 
 def _read_start(path: Path) -> np.ndarray:
-    if path.suffix.lower() == ".npz" or path.is_dir():
-        earlier = find_result(path)
-        given = load_reconstruction(earlier if earlier.is_file() else find_truth(path))
-        if given.depth is not None:
-            return given.depth
-        if given.normals is not None:
-            return unit_normals(given.normals)
+    """A depth, or normals, from a result or an image."""
+    if path.is_dir() and not find_result(path).is_file():
+        path = find_truth(path)
+    given = load_result(path)
+    if given.depth is not None:
+        return given.depth
+    if given.normals is None:
         raise InvalidInputError(f"{path}: holds neither depth nor normals to start from.")
-    image = read_image(path)
-    if image.shape[2] == 1:
-        return image[..., 0].astype(float)
-    return normals_from_image(path, image)
+    return unit_normals(given.normals)

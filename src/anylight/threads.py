@@ -47,4 +47,9 @@ def quiet_algebra() -> AbstractContextManager[Any]:
     On a busy machine the spinning made runs ten times slower. Large products are cut into tiles
     that compiled loops share among their own threads.
     """
-    return threadpoolctl.threadpool_limits(limits=1, user_api="blas")
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries() -> Any:
+    return threadpoolctl.ThreadpoolController()

@@ -15,11 +15,11 @@ import trimesh
 
 from anylight.cli.main import main
 from anylight.cli.run import OWNED
-from anylight.export.maps import read_convention
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction
 from anylight.io.capture import save_capture
 from anylight.io.images import read_image, write_image
+from anylight.io.normals import stated_convention
 from anylight.model.capture import Capture
 from tests.cli.test_main import fails
 
@@ -293,7 +293,7 @@ def test_scale_crop_and_downscale_reach_the_files(capture, tmp_path):
     assert result.unit == "mm"
     assert np.median(result.depth[result.mask]) == pytest.approx(600)
     assert b"unit: mm" in (out / "mesh.ply").read_bytes()[:600]
-    assert read_convention(out / "normals.png") == "directx"
+    assert stated_convention(out / "normals.png") == "directx"
     record = json.loads((out / "run.json").read_text())
     assert record["unit"] == "mm"
     assert record["capture"]["cropped_at"] != [0, 0]

@@ -6,7 +6,6 @@ import pytest
 
 from anylight import Orthographic, Reconstruction
 from anylight.export.maps import (
-    read_convention,
     write_albedo,
     write_confidence,
     write_depth,
@@ -14,7 +13,7 @@ from anylight.export.maps import (
 )
 from anylight.io.depths import load_depth_map
 from anylight.io.images import read_attributes, read_image, write_image
-from anylight.io.normals import normals_from_image
+from anylight.io.normals import normals_from_image, stated_convention
 
 TO_OPENGL = {"opengl": [1, -1, -1], "directx": [1, 1, -1], "camera": [1, 1, 1]}
 
@@ -68,7 +67,7 @@ def parallel_scene(mask, depth):
 @pytest.mark.parametrize("name", ["normals.png", "normals.exr"])
 def test_normals_round_trip_in_every_convention(tmp_path, vase, convention, name):
     write_normals(tmp_path, vase, convention)
-    assert read_convention(tmp_path / name) == convention
+    assert stated_convention(tmp_path / name) == convention
     image = read_image(tmp_path / name)
     values = image if image.dtype == np.float32 else image / 65535 * 2 - 1
     back = values[vase.mask] * TO_OPENGL[convention]
@@ -94,8 +93,8 @@ def test_the_darkest_normal_is_not_black(tmp_path):
 
 def test_a_foreign_file_has_no_convention(tmp_path):
     write_image(tmp_path / "plain.png", np.ones((3, 3, 3), np.uint16))
-    assert read_convention(tmp_path / "plain.png") is None
-    assert read_convention(tmp_path / "none.png") is None
+    assert stated_convention(tmp_path / "plain.png") is None
+    assert stated_convention(tmp_path / "none.png") is None
 
 
 @pytest.mark.parametrize("channels", [1, 3])

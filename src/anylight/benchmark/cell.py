@@ -78,7 +78,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     made: str | None = None
     """A result that was made elsewhere, to be measured instead of running anything."""
     stamp: str = ""
-    """Size and time of that file: another file under the same name is another result."""
+    """Size and time of that file, or of the program of another package's method: another file under
+    the same name is another result."""
     wants_truth: bool = False
     """Start from the hemisphere around the true points."""
     study: str = "main"
@@ -163,14 +164,16 @@ def _metrics(scene: Reconstruction, truth: Reconstruction) -> dict[str, Any]:
 def _measured(
     cell: Cell, record: dict[str, Any], capture: Capture, truth: Reconstruction | None
 ) -> Outcome:
-    """A result that was made elsewhere; a depth alone is judged by its central differences."""
+    """A result that was made elsewhere; a depth alone is judged by its finite differences."""
     assert cell.made is not None
     try:
         scene = load_result(Path(cell.made))
         if truth is not None and scene.camera is None:
             scene = replace(scene, camera=truth.camera)
         if scene.normals is None and scene.depth is not None and scene.camera is not None:
-            normals = depth_normals(scene.camera, scene.depth, scene.mask)
+            synth = cell.scene.synth
+            stencil = synth.stencil if synth and synth.protocol == "depth" else "central"
+            normals = depth_normals(scene.camera, scene.depth, scene.mask, stencil)
             scene = replace(scene, normals=normals)
         metrics = None if truth is None else _metrics(scene, truth)
     except InvalidInputError as error:

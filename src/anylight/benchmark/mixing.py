@@ -11,6 +11,7 @@ import numpy as np
 import scipy.io
 
 from anylight.errors import InvalidInputError
+from anylight.geometry.normals import OPENGL_TO_CAMERA
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction, outside_nan
 
@@ -18,7 +19,6 @@ _LAMPS = 8.0
 """About so many of the lamps are bright in a mixture."""
 _WHITE = 0.995
 """Quantile of a mixture that becomes white."""
-_OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
 
 
 def mixtures(num_lamps: int, num_photos: int, seed: int = 0) -> np.ndarray:
@@ -65,4 +65,4 @@ def true_normals(folder: Path) -> Reconstruction | None:
     if normals is None:
         raise InvalidInputError(f"{path}: holds no array of normals.")
     mask = np.linalg.norm(normals, axis=2) > 0.5
-    return Reconstruction(mask, normals=outside_nan(normals * _OPENGL_TO_CAMERA, mask))
+    return Reconstruction(mask, normals=outside_nan(normals * OPENGL_TO_CAMERA, mask))

@@ -1,5 +1,6 @@
 """Which cells a benchmark is made of."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from anylight.errors import InvalidInputError
 from anylight.initial.start import USUAL_VOLUME
 from anylight.io.archive import TRUTH_NAMES
 from anylight.io.results import find_named
+from anylight.methods import method_named
 from anylight.pipeline import RunOptions
 
 _MIXTURES = 20
@@ -45,12 +47,12 @@ class Selection:
     """Folders of photos; with known normals they join the tables, without they are shown."""
 
     def __post_init__(self) -> None:
-        for name, known in (
-            *((method, columns()) for method in self.methods),
-            *((albedo, ALBEDOS) for albedo in self.albedos),
-        ):
-            if name not in known:
-                raise InvalidInputError(f"'{name}' is not known; there are {', '.join(known)}.")
+        for method in self.methods:
+            if method not in columns():
+                method_named(method)
+        for albedo in self.albedos:
+            if albedo not in ALBEDOS:
+                raise InvalidInputError(f"'{albedo}' is not known; there are {', '.join(ALBEDOS)}.")
 
     def volume(self, shape: Shape, column: Column) -> float:
         """Best volume of a shape for a method, or of what stands in for it."""
@@ -96,13 +98,18 @@ class Selection:
             results: holds one folder per method, with a file or folder named after each data set.
         """
         folders = sorted(path for path in results.iterdir() if path.is_dir())
+        for folder in folders:
+            if folder.name in columns():
+                raise InvalidInputError(
+                    f"{folder}: has the name of a method that runs here; call it otherwise."
+                )
         cells = []
         for folder in folders:
             for scene in self.scenes():
                 path = find_named(folder, scene.name)
                 if path is not None:
                     made = str(path.resolve())
-                    stamp = f"{path.stat().st_size} {path.stat().st_mtime_ns}"
+                    stamp = _stamp(path)
                     cells.append(
                         Cell(method=folder.name, scene=scene, options=RunOptions(), made=made,
                              stamp=stamp)
@@ -153,6 +160,19 @@ class Selection:
         return cells
 
 
+def _stamp(path: Path) -> str:
+    return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
+
+
+def _program_stamp(column: Column) -> str:
+    """Which program a method of another package is; ours are told by their version."""
+    module = sys.modules.get(column.options.chosen().options.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None or (module and module.__name__.startswith("anylight.")):
+        return ""
+    return _stamp(Path(file))
+
+
 def has_truth(folder: Path) -> bool:
     """Whether the normals of a real capture are known."""
     return any((folder / name).is_file() for name in (*TRUTH_NAMES, "Normal_gt.mat"))
@@ -173,6 +193,7 @@ def _cell(
         scene=scene,
         options=msgspec.structs.replace(column.options, use=use),
         settings={**column.settings, **({"volume": volume} if column.wants_volume else {})},
+        stamp=_program_stamp(column),
         wants_truth=column.wants_truth,
         study=study,
         value=value,

@@ -22,12 +22,12 @@ class Store:
         self._cells, self._pictures = folder / "cells", folder / "pictures"
 
     def missing(self, cells: Iterable[Cell]) -> dict[str, Cell]:
-        """Cells without a sound file; those that failed are tried again."""
+        """Cells without a sound file; those that failed or could not run are tried again."""
         return {cell.key: cell for cell in cells if not self._is_sound(cell.key)}
 
     def _is_sound(self, key: str) -> bool:
         record = self.read(key)
-        return record is not None and record.get("status") in ("done", "cannot")
+        return record is not None and record.get("status") == "done"
 
     def read(self, key: str) -> Record | None:
         """The record of a cell; None if there is none, or a damaged one."""

@@ -19,6 +19,7 @@ from anylight.pipeline import RunOptions
 from .bench import run_tasks
 from .flags import MethodFlags
 from .progress import say, shown_progress
+from .record import named_files
 from .run import OutputOptions, Run
 
 
@@ -101,9 +102,11 @@ def is_finished(command: Run) -> bool:
     assert command.out is not None
     try:
         record = msgspec.json.decode((command.out / "run.json").read_bytes())
-        same = record["fingerprint"] == fingerprint(command.capture) and all(
-            record[name] == msgspec.to_builtins(options)
-            for name, options in command.asked().items()
+        asked = command.asked()
+        same = (
+            record["fingerprint"] == fingerprint(command.capture)
+            and record["inputs"]["named_files"] == named_files(asked)
+            and all(record[name] == msgspec.to_builtins(o) for name, o in asked.items())
         )
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return False

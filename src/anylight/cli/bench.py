@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,8 +26,10 @@ from anylight.io.folder import check_output, staged_folder
 from anylight.pipeline import choose_photos
 
 from .progress import say, shown_progress
-from .synth import OWNED as SYNTH_OWNED
+from .synth import OWNED as SYNTHESISED
 
+SCENE = replace(SYNTHESISED, marker="capture.toml")
+"""A data set without its answer."""
 _DEGREES = Axis("mean angular error (degrees)")
 
 
@@ -79,8 +81,6 @@ class Bench:
 
     def run(self, console: rich.console.Console) -> None:
         """Run what is missing, then write tables and pages."""
-        if self.jobs < 1:
-            raise InvalidInputError("--jobs must be 1 or more.")
         methods = SUPPLEMENT if self.supplement else self.methods
         plan = Selection(
             methods, self.shapes, self.albedos, self.protocol, self.height, self.meshes,
@@ -116,7 +116,10 @@ class Bench:
         write_tables(store, plan, cells, methods)
         sys.stdout.write(summary_table(_main(store.records(cells)), methods))
         say(console, f"look at {self.out / 'index.html'}")
-        failed = [r for r in store.records(cells) if r.get("status") == "failed"]
+        records = store.records(cells)
+        if records and all(r.get("status") == "cannot" for r in records):
+            raise InvalidInputError(f"no cell could run: {records[0].get('message')}")
+        failed = [r for r in records if r.get("status") == "failed"]
         if failed:
             raise InvalidInputError(
                 f"{len(failed)} of {len(cells)} cells failed, the first with: "
@@ -135,6 +138,8 @@ def run_tasks(
     cluster: str | None,
 ) -> Iterator[Done]:
     """Run tasks where the user wants them."""
+    if jobs < 1:
+        raise InvalidInputError("--jobs must be 1 or more.")
     if not arguments:
         return iter(())
     if cluster is not None:
@@ -158,8 +163,8 @@ def _write_scenes(console: rich.console.Console, plan: Selection, folder: Path) 
     with shown_progress(console) as report:
         for count, scene in enumerate(scenes, start=1):
             out = folder / scene.name
-            check_output(out, SYNTH_OWNED)
-            with staged_folder(out, SYNTH_OWNED) as stage:
+            check_output(out, SCENE)
+            with staged_folder(out, SCENE) as stage:
                 capture = scene_of(scene)[0]
                 save_capture(stage, capture.some(choose_photos(capture, USED)))
             report("scenes", count / len(scenes))

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 import rich.console
@@ -11,7 +10,7 @@ import rich.table
 import tyro
 
 from anylight.io.archive import find_truth, load_reconstruction
-from anylight.io.results import load_result
+from anylight.io.results import Frame, load_result
 from anylight.metrics import Metrics, evaluate
 
 
@@ -28,9 +27,9 @@ class Evaluate:
     (PNG, EXR, TIFF, .npy, .npz) or a depth (one-channel image, .npy, .npz)."""
     truth: Path
     """Truth: an .npz file, or a folder with truth.npz or gt.npz."""
-    frame: Literal["opengl", "camera"] = "opengl"
-    """Of a normal map: opengl (x right, y up, z to the viewer), or camera (x right, y down, z
-    away); files that say it themselves are believed."""
+    frame: Frame = "opengl"
+    """Of a normal map: opengl (x right, y up, z to the viewer), directx (y down) or camera (x
+    right, y down, z away); files that say it themselves are believed."""
     json: bool = False
     """Print one flat JSON object instead of a table; unknown numbers are null."""
 

@@ -6,7 +6,8 @@ parsing, so a flag that does not belong to it is refused then, by name.
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Optional, Union, get_args, get_origin
 
 import msgspec
 import tyro
@@ -47,7 +48,9 @@ def _flags(methods: Iterable[Method[Any]]) -> dict[str, _Flag]:
             if declared.default is not None:
                 default += f": {declared.default}"
             flag = name
-            if name in _RESERVED or (name in found and found[name].kind != declared.type):
+            if name in _RESERVED or (
+                name in found and _bare(found[name].kind) != _bare(declared.type)
+            ):
                 flag = f"{method.name}_{name}"
             if flag in found:
                 before = found[flag]
@@ -59,6 +62,12 @@ def _flags(methods: Iterable[Method[Any]]) -> dict[str, _Flag]:
                 text = f"{words.get(name, name)} ({default})"
                 found[flag] = _Flag(flag, declared.type, {method.name: name}, text)
     return found
+
+
+def _bare(kind: Any) -> Any:
+    """A type without None."""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return frozenset(parts) - {NoneType}
 
 
 FLAGS = _flags(registered().values())

@@ -13,11 +13,12 @@ from anylight.export.surface import surface_mesh
 from anylight.geometry.camera import Camera, Orthographic, camera_from_matrix
 from anylight.geometry.domain import Domain
 from anylight.integration.best import integrate
-from anylight.io.archive import load_reconstruction, save_reconstruction
+from anylight.io.archive import save_reconstruction
 from anylight.io.capture import read_mask, read_matrix
 from anylight.io.folder import Owned, check_output, staged_folder
-from anylight.io.images import read_image, write_image
-from anylight.io.normals import normals_from_image, unit_normals
+from anylight.io.images import write_image
+from anylight.io.normals import unit_normals
+from anylight.io.results import Frame, load_result
 from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.pictures import scene_pictures
 
@@ -36,12 +37,14 @@ class Integrate:
     """
 
     normals: tyro.conf.Positional[Path]
-    """Normal map: an 8/16-bit or EXR image in the OpenGL look (x right, y up, z to the viewer), or
-    an .npz with normals (docs/formats.md)."""
+    """Normal map: an 8/16-bit or EXR image, an .npy, or an .npz with normals (docs/formats.md)."""
     out: Path
     """Folder to write; it must be new, empty, or from an earlier integrate."""
     mask: Path | None = None
     """Binary mask image; if not given, every pixel that holds a normal (or the .npz's mask)."""
+    frame: Frame = "opengl"
+    """Of the normals, where the file does not say it: opengl (x right, y up, z to the viewer),
+    directx (y down) or camera (x right, y down, z away)."""
     intrinsics: Path | None = None
     """K.txt for a perspective camera; if not given, orthographic (or the .npz's camera)."""
 
@@ -74,15 +77,11 @@ class Integrate:
         say(console, f"integrated {domain.size} normals{pieces}: {self.out}")
 
     def _read(self) -> tuple[np.ndarray, Camera]:
-        given: Camera | None = None
-        if self.normals.suffix.lower() == ".npz":
-            archive = load_reconstruction(self.normals)
-            if archive.normals is None:
-                raise InvalidInputError(f"{self.normals}: holds no array 'normals'.")
-            field, given = unit_normals(archive.normals), archive.camera
-        else:
-            field = normals_from_image(self.normals, read_image(self.normals))
+        found = load_result(self.normals, self.frame)
+        if found.normals is None:
+            raise InvalidInputError(f"{self.normals}: holds no normals.")
+        field = unit_normals(found.normals)
         if self.intrinsics is not None:
             return field, camera_from_matrix("perspective", read_matrix(self.intrinsics))
         centre = ((field.shape[1] - 1) / 2, (field.shape[0] - 1) / 2)
-        return field, given or Orthographic(centre)
+        return field, found.camera or Orthographic(centre)

@@ -3,7 +3,8 @@
 import csv
 import hashlib
 import platform
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from anylight.geometry.camera import kind_of
 from anylight.intake.load import Intake
+from anylight.intake.source import fingerprint
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
 from anylight.model.method import Progress
@@ -36,8 +38,21 @@ def write_trace(path: Path, trace: tuple[Progress, ...]) -> None:
 
 
 def _row(progress: Progress) -> dict[str, Any]:
-    row = asdict(progress.report)
+    row = _numbers(progress)
     return {k: f"{v:.4f}" if k == "seconds" else v for k, v in row.items()}
+
+
+def _numbers(progress: Progress) -> dict[str, Any]:
+    """A method's own numbers of a step: a dataclass, or a dictionary."""
+    report = progress.report
+    if is_dataclass(report) and not isinstance(report, type):
+        return asdict(report)
+    return dict(report) if isinstance(report, Mapping) else {"report": str(report)}
+
+
+def plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy as JSON has them, the rest in words."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
 def record(
@@ -57,6 +72,7 @@ def record(
     options = asked["options"]
     assert isinstance(options, RunOptions)
     return {
+        **result.record,
         "status": str(result.status),
         "warnings": [*intake.warnings, *result.warnings],
         **asked,
@@ -67,14 +83,13 @@ def record(
         "findings": {"before": list(findings[0]), "after": list(findings[1])},
         "init": options.init,
         **_course(result.trace),
-        **result.record,
         "photos": _names(capture, photos),
         "inputs": {
             "photos_sha256": _digest(capture.photos[photos]),
             "mask_sha256": _digest(capture.mask),
             "K": capture.camera.matrix.tolist(),
             "camera": kind_of(capture.camera),
-            "init_sha256": _file_digest(Path(options.init)),
+            "named_files": named_files(asked),
             "depth_sha256": None if capture.depth is None else _digest(capture.depth),
         },
         "threads": result.threads,
@@ -106,7 +121,7 @@ def story(
         "values": f"{intake.coding.coding} ({intake.coding.source})",
         "mask": intake.mask_source,
         "unit of depth": scene.unit or "free",
-        "start": str(result.record.get("chosen", "balloon")),
+        "start": str(result.record.get("chosen", getattr(asked["options"], "init", "unknown"))),
         "order of the light": _order(scene),
         "seconds": f"{sum(result.seconds.values()):.1f}",
     }
@@ -144,7 +159,7 @@ def energies(result: Result) -> tuple[tuple[str, float], ...]:
 
 def _course(trace: tuple[Progress, ...]) -> dict[str, Any]:
     """Energies, and how many steps of every kind were not taken."""
-    rows = [asdict(progress.report) for progress in trace]
+    rows = [_numbers(progress) for progress in trace]
     refused = {name for row in rows for name in row if name.endswith(("refused", "rejected"))}
     return {
         "energies": [progress.energy for progress in trace],
@@ -162,5 +177,20 @@ def _digest(array: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _file_digest(path: Path) -> str | None:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+def named_files(asked: dict[str, msgspec.Struct]) -> dict[str, str]:
+    """Fingerprint of every file or folder that an option names, by the option."""
+    values = {
+        name: getattr(options, name, None)
+        for options in asked.values()
+        for name in ("mask", "intrinsics", "depth_prior", "init")
+        if getattr(options, name, None) is not None
+    }
+    paths = {name: Path(str(value).removeprefix("hemisphere:")) for name, value in values.items()}
+    return {name: fingerprint(path) for name, path in paths.items() if _exists(path)}
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a polygon is too long for a name
+        return False

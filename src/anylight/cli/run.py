@@ -34,7 +34,7 @@ from .flags import MethodFlags, settings_of
 from .interrupt import stopping, undisturbed
 from .mask import mask_preview
 from .progress import say, shown_progress
-from .record import record, story, write_trace
+from .record import plain, record, story, write_trace
 
 OWNED = Owned(
     marker="run.json",
@@ -112,7 +112,8 @@ class Run:
             f"{result.status}; {len(result.trace)} steps in {result.seconds['solve']:.1f} s: {out}",
         )
         if not self.output.only_result:
-            say(console, f"look at {out / 'report.html'}; the mesh is {out / 'mesh.glb'}")
+            mesh = "" if scene.depth is None else f"; the mesh is {out / 'mesh.glb'}"
+            say(console, f"look at {out / 'report.html'}{mesh}")
         if result.status is Status.INTERRUPTED:
             raise SystemExit(130)
 
@@ -179,6 +180,6 @@ def _write(
         "fingerprint": fingerprint(command.capture),
         **record(result, intake, asked, findings),
     }
-    everything = msgspec.json.encode(told_all)
+    everything = msgspec.json.encode(told_all, enc_hook=plain)
     (folder / "run.json").write_bytes(msgspec.json.format(everything, indent=2) + b"\n")
     progress("write", 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from anylight.io.images import write_image
 from anylight.model.reconstruction import Reconstruction
+from anylight.model.result import Result, scene_of
 from anylight.photometry.environment import panorama
 from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
 
@@ -44,7 +45,7 @@ _RELIT_SIZE = 1024
 
 def export_scene(
     folder: Path | str,
-    scene: Reconstruction,
+    scene: Reconstruction | Result,
     names: tuple[str, ...] = (),
     normal_format: Convention = "opengl",
     progress: Callable[[str, float], None] | None = None,
@@ -58,7 +59,7 @@ def export_scene(
         normal_format: frame of the normal maps.
         progress: told the kind of file and the share done before each.
     """
-    folder = Path(folder)
+    folder, scene = Path(folder), scene_of(scene)
     tasks: dict[str, Callable[[], None]] = {
         "maps": lambda: _write_maps(folder, scene, normal_format),
         "lights": lambda: write_lights(folder, scene, names),

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Shaped
 
 from anylight.geometry.camera import Orthographic
-from anylight.io.depths import PREFIX, stated
+from anylight.io.depths import PREFIX
 from anylight.io.images import write_image
 from anylight.model.reconstruction import Reconstruction
 
@@ -66,12 +66,6 @@ def write_normals(folder: Path, scene: Reconstruction, convention: Convention) -
     coding = {"formula": "normal = value / 65535 * 2 - 1; black is outside"}
     levels = np.clip(np.round((field + 1) / 2 * _TOP), 1, _TOP)
     _write_integers(folder / "normals.png", levels, holds, said | coding)
-
-
-def read_convention(path: Path) -> Convention | None:
-    """Find in which frame a normal map of ours is; None if the file does not say."""
-    word = stated(path, "convention")
-    return next((name for name in get_args(Convention) if name == word), None)
 
 
 def write_albedo(folder: Path, scene: Reconstruction) -> None:

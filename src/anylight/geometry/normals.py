@@ -20,6 +20,9 @@ from .camera import Camera, Perspective
 from .differences import Difference, central, forward, forward_or_backward
 from .domain import Domain
 
+OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
+"""x right, y up, z to the viewer to x right, y down, z forward, and back."""
+
 Stencil = Literal["central", "forward", "neumann"]
 Slopes = Float[np.ndarray, "P 2"]
 Pixels = Float[np.ndarray, "P 2"]

@@ -24,11 +24,11 @@ _MAX_STEPS = 40
 _LINEAR_RTOL = 0.03
 """When conjugate gradients stop. [relative residual]"""
 _RTOL = 1e-2
-"""Deviation of the mean curvature from a constant at which a balloon is done. [share]"""
+"""Deviation of the mean curvature from a constant at which a balloon is done. (guard)"""
 _SOFTEST = 15.0
 """A balloon is full when a little more pressure adds this much · P^⅛ times the volume it adds to a
 flat one. A disc reaches that at its hemisphere, at any resolution; no smooth height map goes on.
-[times]"""
+(definition)"""
 _MORE_THAN_ANY = 0.45
 """No silhouette holds more than the disc, whose hemisphere is 0.376. (definition)"""
 _HALVINGS = 6

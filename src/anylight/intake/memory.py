@@ -33,7 +33,7 @@ def make_capture(  # noqa: PLR0913
         photos: (photos, rows, columns, channels), or without channels if grey, or a list of
             pictures; any type of integers or floats. Integers of up to 8 bits end at 255, others at
             65535; floats are radiance in any unit.
-        mask: (rows, columns); what is not zero is object. All of it if not given.
+        mask: (rows, columns); what is above zero is object. All of it if not given.
         K: 3×3 intrinsics, pixel centres at integers.
         camera: instead of K; "orthographic" for parallel rays. Without both, a 50 mm lens on 35 mm
             film is assumed.
@@ -46,6 +46,8 @@ def make_capture(  # noqa: PLR0913
     stack = _photos(photos)
     if transfer not in ("linear", "srgb"):
         raise InvalidInputError(f'transfer must be "linear" or "srgb", not {transfer!r}.')
+    if transfer == "srgb" and stack.dtype.kind == "f":
+        raise InvalidInputError("floats are linear by nature; give sRGB photos as integers.")
     if transfer == "srgb":
         stack = linear_from_srgb(stack)
     shape = (stack.shape[1], stack.shape[2])
@@ -53,10 +55,10 @@ def make_capture(  # noqa: PLR0913
         photos=stack,
         mask=np.ones(shape, bool) if mask is None else _mask(mask),
         camera=find_camera(shape, K, camera).camera,
-        exposures=tuple(float(value) for value in exposures),
-        depth=None if depth is None else _map("depth", depth),
+        exposures=_exposures(exposures),
+        depth=None if depth is None else depth_map("depth", depth),
         lights=None if lights is None else _lights(lights, len(stack)),
-        start=None if start is None else _map("start", start),
+        start=None if start is None else depth_map("start", start),
     )
 
 
@@ -126,11 +128,19 @@ def _mask(values: ArrayLike) -> Shaped[np.ndarray, "H W"]:
     return mask > 0
 
 
-def _map(name: str, values: ArrayLike) -> Shaped[np.ndarray, "H W"]:
+def depth_map(name: str, values: ArrayLike) -> Shaped[np.ndarray, "H W"]:
+    """A map of numbers, whatever it was given as."""
     image = _array(name, values).astype(float)
     if image.ndim != 2:
         raise InvalidInputError(f"{name} must have two axes (rows, columns), not {image.ndim}.")
     return image
+
+
+def _exposures(values: Sequence[float]) -> tuple[float, ...]:
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError("exposures must be a list of numbers.") from error
 
 
 def _lights(values: ArrayLike, num: int) -> Shaped[np.ndarray, "M 3"]:

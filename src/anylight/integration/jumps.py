@@ -33,9 +33,9 @@ _REACH = 100.0
 """Over this many pixels a slope error of one pixel weighs as much as a known depth off by one.
 [pixels]"""
 _RTOL = 1e-3
-"""When conjugate gradients stop in every round. [relative residual]"""
+"""When conjugate gradients stop in every round. (guard)"""
 _LINEAR_STEPS = 30
-"""Steps of conjugate gradients in every round, at most. [steps]"""
+"""Steps of conjugate gradients in every round, at most. (guard)"""
 
 
 def step_heights(

@@ -12,17 +12,19 @@ from anylight.geometry.camera import (
     checked_matrix,
     kind_of,
 )
+from anylight.geometry.normals import OPENGL_TO_CAMERA
 from anylight.model.reconstruction import Reconstruction, outside_nan
+from anylight.model.result import Result, scene_of
 from anylight.photometry.harmonics import DEGREES, num_harmonics
 
 FIELDS = ("depth", "normals", "albedo", "lighting", "confidence")
-_OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
 TRUTH_NAMES = ("truth.npz", "gt.npz")
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
 
-def save_reconstruction(path: Path | str, scene: Reconstruction) -> None:
+def save_reconstruction(path: Path | str, scene: Reconstruction | Result) -> None:
     """Write a reconstruction; the same values give the same bytes."""
+    scene = scene_of(scene)
     path = Path(path)
     arrays = {
         "mask": scene.mask,
@@ -94,7 +96,7 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
             f"'lighting' has {fields['lighting'].shape[2]} coefficients; {NUMBERS} are possible."
         )
     if frame == "opengl" and "normals" in fields:
-        fields["normals"] = fields["normals"] * _OPENGL_TO_CAMERA
+        fields["normals"] = fields["normals"] * OPENGL_TO_CAMERA
     if "photos" in arrays:
         fields["photos"] = _photo_numbers(arrays["photos"], fields.get("lighting"))
     if "exposures" in arrays:

@@ -25,13 +25,24 @@ Unit = Literal["mm"] | None
 
 
 def load_depth_map(path: Path, mask_shape: tuple[int, int]) -> tuple[DepthMap, Unit]:
+    """Read a depth map that must have the size of the photos; see `read_depth_map`."""
+    depth, unit = read_depth_map(path)
+    if depth.shape != mask_shape:
+        raise InvalidInputError(
+            f"{path}: has {depth.shape[1]}×{depth.shape[0]} pixels, the photos "
+            f"{mask_shape[1]}×{mask_shape[0]}; give depth for every pixel of the photos."
+        )
+    return depth, unit
+
+
+def read_depth_map(path: Path) -> tuple[DepthMap, Unit]:
     """Read depth along the optical axis, NaN where there is none, and its unit if that is known.
 
     16-bit integers are millimetres unless the file says otherwise; what is not positive is missing,
     but for depth of our own, whose origin may be free.
 
     Raises:
-        InvalidInputError: the file is missing, damaged, not a depth map, or of another size.
+        InvalidInputError: the file is missing, damaged, or not a depth map.
     """
     if not path.is_file():
         kind = "is a folder, not a depth map" if path.is_dir() else "no such file"
@@ -46,11 +57,6 @@ def load_depth_map(path: Path, mask_shape: tuple[int, int]) -> tuple[DepthMap, U
     if depth.ndim != 2:
         raise InvalidInputError(
             f"{path}: has the shape {depth.shape}; a depth map has rows and columns only."
-        )
-    if depth.shape != mask_shape:
-        raise InvalidInputError(
-            f"{path}: has {depth.shape[1]}×{depth.shape[0]} pixels, the photos "
-            f"{mask_shape[1]}×{mask_shape[0]}; give depth for every pixel of the photos."
         )
     holds = np.isfinite(depth) & (np.abs(np.nan_to_num(depth)) < _FAR)
     if not may_be_negative:

@@ -7,8 +7,15 @@ from jaxtyping import Shaped
 
 from anylight.arrays import NormalMap
 from anylight.errors import InvalidInputError
+from anylight.geometry.normals import OPENGL_TO_CAMERA
 
-_TO_CAMERA = np.array([1.0, -1.0, -1.0])
+from .depths import stated
+
+
+def stated_convention(path: Path) -> str | None:
+    """Find in which frame a normal map of ours is; None if the file does not say."""
+    word = stated(path, "convention")
+    return word if word in ("opengl", "directx", "camera") else None
 
 
 def normals_from_image(path: Path, image: Shaped[np.ndarray, "H W C"]) -> NormalMap:
@@ -22,7 +29,7 @@ def normals_from_image(path: Path, image: Shaped[np.ndarray, "H W C"]) -> Normal
     is_black = (values == 0).all(axis=-1, keepdims=True)
     if image.dtype.kind == "u":
         values = values / np.iinfo(image.dtype).max * 2 - 1
-    return unit_normals(np.where(is_black, np.nan, values)) * _TO_CAMERA
+    return unit_normals(np.where(is_black, np.nan, values)) * OPENGL_TO_CAMERA
 
 
 def unit_normals(field: NormalMap) -> NormalMap:

@@ -1,19 +1,27 @@
-"""Results of other programs: normal maps and depths in the formats that people write."""
+"""Shapes in files, ours or other programs': normal maps and depths in the formats people write."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from anylight.errors import InvalidInputError
+from anylight.geometry.normals import OPENGL_TO_CAMERA
 from anylight.io.archive import find_result, load_reconstruction
+from anylight.io.depths import DEPTH_SUFFIXES, read_depth_map
 from anylight.io.images import read_image
-from anylight.io.normals import normals_from_image, unit_normals
+from anylight.io.normals import normals_from_image, stated_convention, unit_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
 
-Frame = Literal["opengl", "camera"]
-_OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
-_SUFFIXES = (".npz", ".npy", ".exr", ".png", ".tif", ".tiff", ".hdr", ".pfm")
+Frame = Literal["opengl", "directx", "camera"]
+_TO_CAMERA = {
+    "opengl": OPENGL_TO_CAMERA,
+    "directx": np.array([1.0, 1.0, -1.0]),
+    "camera": np.ones(3),
+}
+_SUFFIXES = (*DEPTH_SUFFIXES, ".hdr")
+_AWAY = 0.5
+"""Share of normals that look away from the camera from which their frame must be another."""
 
 
 def find_named(folder: Path, name: str) -> Path | None:
@@ -31,9 +39,11 @@ def load_result(path: Path | str, frame: Frame = "opengl") -> Reconstruction:
     Args:
         path: result.npz or its folder; an image with three channels (normals) or one (depth);
             an .npz or .npy with normals (H×W×3) or a depth (H×W).
-        frame: of normals in images and .npy files: opengl (x right, y up, z to the viewer) or
-            camera (x right, y down, z away).
+        frame: of normals, where the file does not say it: opengl (x right, y up, z to the viewer),
+            directx (y down) or camera (x right, y down, z away).
     """
+    if frame not in get_args(Frame):
+        raise InvalidInputError(f"frame must be one of {', '.join(get_args(Frame))}, not {frame}.")
     path = find_result(Path(path))
     if not path.is_file():
         raise InvalidInputError(f"{path}: no such file; check the name.")
@@ -42,11 +52,13 @@ def load_result(path: Path | str, frame: Frame = "opengl") -> Reconstruction:
         return _from_archive(path, frame)
     if suffix == ".npy":
         return _from_array(path, _numpy(path), frame)
+    if suffix == ".pfm":
+        return _depth(read_depth_map(path)[0])
     image = read_image(path)
     if image.shape[2] == 1:
-        return _from_array(path, image[..., 0], frame)
-    normals = normals_from_image(path, image)
-    return _normals(path, normals if frame == "opengl" else normals * _OPENGL_TO_CAMERA)
+        return _depth(read_depth_map(path)[0])
+    normals = normals_from_image(path, image) * OPENGL_TO_CAMERA
+    return _normals(path, normals * _TO_CAMERA[stated_convention(path) or frame])
 
 
 def _numpy(path: Path) -> np.ndarray:
@@ -58,19 +70,21 @@ def _numpy(path: Path) -> np.ndarray:
 
 
 def _from_archive(path: Path, frame: Frame) -> Reconstruction:
-    """Our own archive, or one that has neither mask nor frame."""
+    """Our own archive, or one that lacks a mask, or does not name its frame."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             names = set(archive.files)
-            arrays = {} if "mask" in names else {name: archive[name] for name in names}
+            arrays = {} if {"mask", "frame"} <= names else {n: archive[n] for n in names}
     except Exception:  # noqa: BLE001  the reader below says what is wrong with it
         return load_reconstruction(path)
-    if "mask" in names:
+    if {"mask", "frame"} <= names or ("mask" in names and not names & {"normals", "normal"}):
         return load_reconstruction(path)
+    stated = str(arrays.get("frame", frame))
+    if stated not in get_args(Frame):
+        raise InvalidInputError(f'{path}: frame is "{stated}"; it must be camera or opengl.')
     for name in ("normals", "normal", "depth"):
         if name in arrays:
-            stated = str(arrays.get("frame", frame))
-            return _from_array(path, arrays[name], "camera" if stated == "camera" else "opengl")
+            return _from_array(path, arrays[name], stated)  # type: ignore[arg-type]
     raise InvalidInputError(f"{path}: holds neither 'normals' nor 'depth'.")
 
 
@@ -78,20 +92,33 @@ def _from_array(path: Path, array: np.ndarray, frame: Frame) -> Reconstruction:
     if array.dtype.kind not in "iuf":
         raise InvalidInputError(f"{path}: holds {array.dtype}, not numbers.")
     if array.ndim == 3 and array.shape[2] == 3:
-        turned = array.astype(float) * (1.0 if frame == "camera" else _OPENGL_TO_CAMERA)
-        return _normals(path, unit_normals(turned))
+        if array.dtype.kind != "f":
+            raise InvalidInputError(
+                f"{path}: holds normals as integers; save them as floats from −1 to 1."
+            )
+        return _normals(path, unit_normals(array.astype(float) * _TO_CAMERA[frame]))
     if array.ndim != 2:
         raise InvalidInputError(
             f"{path}: is {'×'.join(map(str, array.shape))}; normals are H×W×3, a depth is H×W."
         )
-    holds = np.isfinite(array) & (array != 0)
+    return _depth(np.where(np.isfinite(array) & (array != 0), array.astype(float), np.nan), path)
+
+
+def _depth(depth: np.ndarray, path: Path | None = None) -> Reconstruction:
+    holds = np.isfinite(depth)
     if not holds.any():
         raise InvalidInputError(f"{path}: holds no depth.")
-    return Reconstruction(holds, depth=outside_nan(array.astype(float), holds))
+    return Reconstruction(holds, depth=outside_nan(depth, holds))
 
 
 def _normals(path: Path, normals: np.ndarray) -> Reconstruction:
     holds = np.isfinite(normals).all(axis=-1)
     if not holds.any():
         raise InvalidInputError(f"{path}: holds no normals.")
+    if (normals[holds][:, 2] > 0).mean() > _AWAY:
+        raise InvalidInputError(
+            f"{path}: most normals look away from the camera, so their frame is not the one "
+            "assumed; say which with --frame (opengl: x right, y up, z to the viewer; camera: x "
+            "right, y down, z away)."
+        )
     return Reconstruction(holds, normals=outside_nan(normals, holds))

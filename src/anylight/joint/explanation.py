@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.geometry.camera import Orthographic
+from anylight.geometry.domain import Domain
 from anylight.integration.jumps import step_heights
 from anylight.integration.robust import robust_surface
 from anylight.integration.smooth import depth_of
@@ -146,6 +147,8 @@ def explain(
             partial(step_heights, capture.camera, domain, unit, known=trusted),
             lambda: smooth,
         )
+    if trusted is not None:
+        height = _joined(domain, height, *trusted)
     plain = albedo
     albedo = yield from last.take(
         "albedo without shading",
@@ -186,6 +189,20 @@ def _known(capture: Capture, level: PyramidLevel, options: DefaultOptions) -> Kn
         1.0 * (depth > 0),
         _KNOWN_STRENGTH * options.depth_weight,
     )
+
+
+def _joined(
+    domain: Domain,
+    height: Float[np.ndarray, " P"],
+    known: Float[np.ndarray, " P"],
+    weight: Float[np.ndarray, " P"],
+) -> Float[np.ndarray, " P"]:
+    """Pieces of the mask without any known depth at the mean depth of those that have one."""
+    own = domain.components
+    counts, sums = np.bincount(own), np.bincount(own, height)
+    alone = np.bincount(own, weight) <= 0
+    middle = float(known @ weight / weight.sum())
+    return height + np.where(alone, middle - sums / counts, 0.0)[own]
 
 
 def _plan(capture: Capture, options: DefaultOptions, known: KnownDepth | None) -> Plan:

@@ -89,6 +89,8 @@ def default_method(
         options=DefaultOptions,
         run=partial(run, make_terms=tuple(make_terms)),
         takes_start=True,
+        takes_depth=True,
+        min_photos=MIN_PHOTOS,
     )
 
 

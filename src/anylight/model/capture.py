@@ -58,10 +58,11 @@ class Capture:
         if not self.mask.any():
             raise InvalidInputError("the mask is empty: paint the object white.")
         _check_numbers(self)
-        for name in ("photos", "mask"):
-            own = getattr(self, name).view()
-            own.setflags(write=False)
-            object.__setattr__(self, name, own)
+        for name in ("photos", "mask", "depth", "lights", "start"):
+            if getattr(self, name) is not None:
+                own = getattr(self, name).view()
+                own.setflags(write=False)
+                object.__setattr__(self, name, own)
 
     def __repr__(self) -> str:
         height, width = self.mask.shape
@@ -125,6 +126,20 @@ def _check_kinds(capture: Capture) -> None:
     if not isinstance(mask, np.ndarray) or mask.dtype != bool:
         found = getattr(mask, "dtype", type(mask).__name__)
         raise InvalidInputError(f"the mask must be an array of bool, not {found}: write mask > 0.")
+    for name in ("depth", "lights", "start"):
+        given = getattr(capture, name)
+        if given is not None and not (isinstance(given, np.ndarray) and given.dtype.kind == "f"):
+            raise InvalidInputError(f"{name} must be an array of floats, not {_kind(given)}.")
+        if given is not None and given.ndim != 2:
+            raise InvalidInputError(f"{name} must have two axes, not {given.ndim}.")
+    if capture.lights is not None and capture.lights.shape != (len(photos), 3):
+        raise InvalidInputError(f"lights must be {len(photos)} directions (photos, 3).")
+    for name in ("names", "exposures"):
+        given = getattr(capture, name)
+        if not isinstance(given, tuple) or len(given) not in (0, len(photos)):
+            raise InvalidInputError(f"{name} must be a tuple with one for each photo, or empty.")
+    if not all(np.isfinite(value) and value > 0 for value in capture.exposures):
+        raise InvalidInputError("exposures must be positive numbers.")
     if not isinstance(capture.camera, Perspective | Orthographic):
         raise InvalidInputError(
             f"the camera must be a Perspective or an Orthographic, not {_kind(capture.camera)}; "
@@ -144,8 +159,7 @@ def _check_numbers(capture: Capture) -> None:
             if not (np.isfinite(inside).all() and inside.min() >= 0):
                 name = capture.names[index] if capture.names else f"photo {index}"
                 raise InvalidInputError(
-                    f"{name}: holds negative, NaN or infinite pixels on the object; replace them "
-                    "by 0, or mask them out."
+                    f"{name}: holds negative, NaN or infinite pixels on the object; mask them out."
                 )
     if capture.start is None:
         return
@@ -172,7 +186,9 @@ def _check_depth(capture: Capture) -> None:
         raise InvalidInputError(
             "a known depth needs a perspective camera: parallel rays measure depth in pixels."
         )
-    share = (capture.depth[capture.mask] > 0).mean() if capture.mask.any() else 1.0
+    known = np.isfinite(capture.depth) & (capture.depth > 0)
+    object.__setattr__(capture, "depth", np.where(known, capture.depth, np.nan))
+    share = known[capture.mask].mean() if capture.mask.any() else 1.0
     if share < _LEAST_KNOWN:
         raise InvalidInputError(
             f"the known depth covers {100 * share:.1f} % of the object: too little to be of use."

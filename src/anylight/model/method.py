@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from anylight.model.capture import Capture
+from anylight.model.capture import MIN_PHOTOS, Capture
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.status import Status
 
@@ -70,6 +70,10 @@ class Method(Generic[Options]):
     run: Callable[[Capture, Options], Running]
     takes_start: bool = False
     """Whether it looks at `Capture.start`."""
+    takes_depth: bool = False
+    """Whether it looks at `Capture.depth`."""
+    min_photos: int = MIN_PHOTOS
+    """Fewer are refused."""
 
 
 class NoOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,8 +90,11 @@ class Run(Iterator[Progress], Generic[Ended]):
         self._running = running
         self._asked = False
         self._result: Ended | None = None
+        self._failure: BaseException | None = None
 
     def __next__(self) -> Progress:
+        if self._failure is not None:
+            raise StopIteration
         try:
             if self._asked and self._result is None:
                 self._asked = False
@@ -96,6 +103,12 @@ class Run(Iterator[Progress], Generic[Ended]):
         except StopIteration as end:
             if end.value is not None:
                 self._result = end.value
+            raise
+        except StopRequestedError as end:  # the method had nothing to show yet
+            self._failure = end
+            raise StopIteration from None
+        except BaseException as error:
+            self._failure = error
             raise
 
     def stop(self) -> None:
@@ -111,6 +124,8 @@ class Run(Iterator[Progress], Generic[Ended]):
         """
         for _ in self:
             pass
+        if self._failure is not None:
+            raise self._failure
         if self._result is None:
-            raise StopRequestedError()
+            raise TypeError("a method must return a Solution at its end; this one returned nothing")
         return self._result

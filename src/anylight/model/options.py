@@ -2,12 +2,14 @@
 
 import ast
 import inspect
+import os
 import textwrap
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from anylight.errors import InvalidInputError
 
@@ -51,6 +53,7 @@ def made(options: type[Options], settings: Mapping[str, Any], owner: str) -> Opt
         settings: values by the names of fields.
         owner: whose options these are, for the sentence.
     """
+    settings = {name: _plain(value) for name, value in settings.items()}
     names = field_names(options)
     for name in settings:
         if name not in names:
@@ -59,6 +62,13 @@ def made(options: type[Options], settings: Mapping[str, Any], owner: str) -> Opt
         return msgspec.convert(dict(settings), options)
     except msgspec.ValidationError as error:
         raise InvalidInputError(f"{owner}: {_sentence(error)}.") from error
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of NumPy and paths as Python's own."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def unknown_option(name: str, owner: str, names: Iterable[str]) -> str:

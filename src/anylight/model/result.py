@@ -8,6 +8,11 @@ from anylight.model.reconstruction import Reconstruction
 from anylight.model.status import Status
 
 
+def scene_of(given: "Reconstruction | Result") -> Reconstruction:
+    """The reconstruction of a result, or itself."""
+    return given.reconstruction if isinstance(given, Result) else given
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """A reconstruction and how it came about."""

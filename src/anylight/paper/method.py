@@ -1,5 +1,7 @@
 """The published method as a value: balloon, then lagged block coordinate descent."""
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Float
 
@@ -45,6 +47,8 @@ def run(capture: Capture, options: PaperOptions) -> Running:
     except np.linalg.LinAlgError:
         status = Status.SINGULAR
     scene = reconstruction(problem, state, mean_photo(capture).mean(axis=1))
+    if capture.start is None and capture.depth is not None:
+        scene = replace(scene, unit=capture.unit)
     record = {"volumes": list(start.volumes), "orders": sorted(orders)}
     return Solution(scene, status, start.warnings, record)
 
@@ -83,4 +87,5 @@ PAPER = Method(
     options=PaperOptions,
     run=run,
     takes_start=True,
+    takes_depth=True,
 )

@@ -93,7 +93,9 @@ class Climb:
         found = yield from newton(level, terms, surface, light, order, effort, stage)
         # Noise, which finer levels bring back, says nothing against the gauge.
         ratio = max(energy / max(found.energy, 1e-300), 1.0)
-        self.state, self.knowledge = found, self.knowledge.at_energy(ratio)
+        if np.isfinite(ratio):
+            self.knowledge = self.knowledge.at_energy(ratio)
+        self.state = found
         return found
 
 

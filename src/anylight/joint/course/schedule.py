@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
+import numpy as np
+
 from anylight.facets.grid import Heights
 from anylight.joint.problem.pyramid import PyramidLevel, halve
 from anylight.joint.step.newton import Iterate, NewtonReport
@@ -108,17 +110,18 @@ def solve(
         chosen = min(finalists, key=_score)
         climb = started(chosen)
         yield from _shared(climb.run(chosen.order, chosen.name), counter)
-    except StopRequestedError:
+    except (StopRequestedError, np.linalg.LinAlgError) as end:
         if counter.latest is None:
             raise
         stopped = True
+        why = Status.SINGULAR if isinstance(end, np.linalg.LinAlgError) else Status.INTERRUPTED
         state, report = counter.latest
         chosen = min(finalists or first or [tries.judged(report.start, None, state)], key=_score)
         climb = climb or started(chosen)
         climb.jump(state if report.start == chosen.name else None, report.level)
     status = climb.state.status if climb.state.status.is_failure else Status.FINISHED
     if stopped:
-        status = Status.INTERRUPTED
+        status = why
     return Course(
         state=replace(climb.state, status=status) if stopped else climb.state,
         knowledge=climb.knowledge,

@@ -15,7 +15,7 @@ from anylight.joint.course.integrable import integrable_surface
 from anylight.joint.problem.pyramid import PyramidLevel
 
 _RIM_BLUR = 1.5
-"""Standard deviation of the blur whose gradient is the outline's direction. [pixels]"""
+"""Standard deviation of the blur whose gradient is the outline's direction. (definition)"""
 _NO_EDGE = 1e-3
 """Gradients of the blurred mask below this have no direction. (guard)"""
 

@@ -26,13 +26,13 @@ _CHUNK = 8192
 _ROUNDS = 2
 """Rounds of light and albedo. [rounds]"""
 _LIGHT_PIXELS = 50_000
-"""The light is fitted to about so many pixels, evenly spread. [pixels]"""
+"""The light is fitted to about so many pixels, evenly spread. (memory)"""
 _CAUCHY = 3.0
 """Scale of the robust penalty. [standard deviations of the residual]"""
 _BRIGHTEST = 10.0
-"""No paint is so many times brighter than nine tenths of the object. [times]"""
+"""No paint is so many times brighter than nine tenths of the object. (guard)"""
 _WILD = 2.0
-"""A robust light may leave so many times the squares that plain least squares leave. [times]"""
+"""A robust light may leave so many times the squares that plain least squares leave. (guard)"""
 _PLAIN = 1e3
 """A noise at which no sample is an outlier. (definition)"""
 _LEAST_NOISE = 1e-5

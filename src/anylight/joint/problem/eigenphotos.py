@@ -36,9 +36,9 @@ _SAMPLED = 5000
 _FAINT = 1e-12
 """Relative power of an eigen-photo below which there is none. (guard)"""
 _QUIET = 1e-4
-"""Noise below this is none. [white]"""
+"""Noise below this, relative to white, is none. (guard)"""
 _ENOUGH = 10
-"""Whole pixels per photo from which the noise can be told from them. [pixels]"""
+"""Whole pixels per photo from which the noise can be told from them. (guard)"""
 _GAUSSIAN = 1.4826
 """Standard deviation of a Gaussian over the median of its size. (definition)"""
 

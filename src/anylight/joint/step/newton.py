@@ -20,7 +20,7 @@ CAUCHY = 3.0
 """Scale of the robust penalty. [median residuals of a pixel]"""
 _UPPER = 30.0
 """Squared residuals of the fifth of the pixels that fit worst may be so many times the usual ones
-before all of them are outliers. [times]"""
+before all of them are outliers. (guard)"""
 _TOP = 1000.0
 """The same for the twentieth that fits worst. [times]"""
 _LIGHT_SHARE = 0.1
@@ -34,7 +34,7 @@ _EASE = 5.0
 _TIGHTEN = 8.0
 """By how much a refused step raises the damping. [times]"""
 _TRIES = 6
-"""Dampings that are tried for one step. [tries]"""
+"""Dampings that are tried for one step. (guard)"""
 _LINEAR_STEPS = 15
 """Steps of conjugate gradients in a Newton step, at most. [steps]"""
 _RTOL = 0.02

@@ -22,7 +22,7 @@ _RELATIVE_SPREAD = 0.1
 _STRAY = 0.25
 """Difference at which a measurement counts half. [standard deviations of the relief]"""
 _SAMPLE = 2048
-"""Pixels that the curvature along modes is estimated from. [pixels]"""
+"""Pixels that the curvature along modes is estimated from. (memory)"""
 _ROUNDS = 50
 """Rounds of finding the mean difference, at most. (guard)"""
 
