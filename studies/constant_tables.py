@@ -17,6 +17,8 @@ OWN = {
 """Rooms that do not touch the normals are judged by what they are there for."""
 MUCH_DEG, NOTHING_DEG = 0.1, 0.005
 """Change of the mean error from which a number matters much, and below which it does nothing."""
+MUCH_WITH_FICKLE_DEG = 0.5
+"""The same with the scene that any change moves."""
 FICKLE = "vase, long lens"
 """A scene whose tilt and relief the photos hardly decide: any change moves it."""
 MUCH_SHARE = 0.05
@@ -61,7 +63,9 @@ class Effects:
     def matters_much(self, key: str) -> bool:
         """Whether a number is worth a warning."""
         own = _own(key)
-        much = max(map(abs, self.change(key, "mae_deg"))) >= MUCH_DEG
+        steady = self.change(key, "mae_deg", set(SCENES) - {FICKLE})
+        much = max(map(abs, steady)) >= MUCH_DEG
+        much |= max(map(abs, self.change(key, "mae_deg"))) >= MUCH_WITH_FICKLE_DEG
         if own is None:
             return much
         share = max(map(abs, self.change(key, own[0]))) / self.base[own[0]]
@@ -140,7 +144,8 @@ def summary(rows: list[Row]) -> str:
             f"(normals), {base['mae_fd_deg']:.2f}° (normals of the depth) and "
             f"{base['albedo_rmse']:.3f} (albedo).",
             "",
-            f"**{len(much)} of {len(every)} numbers matter much** (by {MUCH_DEG:g}° or more, or "
+            f"**{len(much)} of {len(every)} numbers matter much** (by {MUCH_DEG:g}° or more "
+            f"without the long lens's scene, {MUCH_WITH_FICKLE_DEG:g}° with it, or "
             f"{100 * MUCH_SHARE:g} % of the room's own measure): "
             + ", ".join(f"`{c.key}` ({size[c.key]:.2f}°)" for c in much)
             + ".",

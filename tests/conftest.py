@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jaxtyping import config
 
 from anylight.threads import quiet_algebra
 
@@ -38,3 +39,11 @@ def odd_mask():
     mask[11:13, 12:17] = True
     mask[9, 16] = True
     return mask
+
+
+@pytest.fixture
+def as_users_run_it():
+    """Without the tests' type checker, which would be first to refuse."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)

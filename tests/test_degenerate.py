@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from jaxtyping import config
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Perspective
@@ -17,14 +16,6 @@ from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
 
 SIZE = 32
-
-
-@pytest.fixture
-def as_users_run_it():
-    """Without the tests' type checker, which would be first to refuse."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")

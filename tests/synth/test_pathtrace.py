@@ -36,6 +36,7 @@ def test_one_bounce_is_direct_light(orthographic):
     assert traced.noise < 0.01
 
 
+@pytest.mark.slow
 def test_one_bounce_casts_shadows_and_more_fill_them(tmp_path):
     """A mesh, which our own renderer traces ray by ray too."""
     pytest.importorskip("embreex")
@@ -53,6 +54,7 @@ def test_one_bounce_casts_shadows_and_more_fill_them(tmp_path):
     assert several.capture.photos[:, where].mean() > 1.03 * direct.capture.photos[:, where].mean()
 
 
+@pytest.mark.slow
 def test_gloss_adds_highlights():
     asked = {"shape": "sphere", "albedo": "constant", "height": 40, "images": 3, "bounces": 1}
     matt, glossy = render(SynthOptions(**asked)), render(SynthOptions(**asked, gloss=0.1))

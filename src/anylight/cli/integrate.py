@@ -18,7 +18,7 @@ from anylight.io.capture import read_mask, read_matrix
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.io.normals import unit_normals
-from anylight.io.results import Frame, load_result
+from anylight.io.results import Frame, load_normals
 from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.pictures import scene_pictures
 
@@ -77,9 +77,8 @@ class Integrate:
         say(console, f"integrated {domain.size} normals{pieces}: {self.out}")
 
     def _read(self) -> tuple[np.ndarray, Camera]:
-        found = load_result(self.normals, self.frame)
-        if found.normals is None:
-            raise InvalidInputError(f"{self.normals}: holds no normals.")
+        found = load_normals(self.normals, self.frame)
+        assert found.normals is not None
         field = unit_normals(found.normals)
         if self.intrinsics is not None:
             return field, camera_from_matrix("perspective", read_matrix(self.intrinsics))

@@ -61,6 +61,17 @@ def load_result(path: Path | str, frame: Frame = "opengl") -> Reconstruction:
     return _normals(path, normals * _TO_CAMERA[stated_convention(path) or frame])
 
 
+def load_normals(path: Path | str, frame: Frame = "opengl") -> Reconstruction:
+    """Read a result that must have normals; arguments as for `load_result`."""
+    path = Path(path)
+    if path.is_file() and path.suffix.lower() not in (".npz", ".npy", ".pfm"):
+        normals_from_image(path, read_image(path))  # says so if it is no normal map
+    found = load_result(path, frame)
+    if found.normals is None:
+        raise InvalidInputError(f"{path}: holds no normals.")
+    return found
+
+
 def _numpy(path: Path) -> np.ndarray:
     try:
         found = np.load(path, allow_pickle=False)
@@ -70,14 +81,14 @@ def _numpy(path: Path) -> np.ndarray:
 
 
 def _from_archive(path: Path, frame: Frame) -> Reconstruction:
-    """Our own archive, or one that lacks a mask, or does not name its frame."""
+    """An archive as in docs/formats.md, which has a mask, or one without, in the stated frame."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             names = set(archive.files)
-            arrays = {} if {"mask", "frame"} <= names else {n: archive[n] for n in names}
+            arrays = {} if "mask" in names else {name: archive[name] for name in names}
     except Exception:  # noqa: BLE001  the reader below says what is wrong with it
         return load_reconstruction(path)
-    if {"mask", "frame"} <= names or ("mask" in names and not names & {"normals", "normal"}):
+    if "mask" in names:
         return load_reconstruction(path)
     stated = str(arrays.get("frame", frame))
     if stated not in get_args(Frame):
