@@ -25,7 +25,7 @@ from anylight.joint.options import DefaultOptions
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
-from anylight.model.method import Run
+from anylight.model.method import Iteration
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.samples import white_level
 from anylight.pictures import normal_picture
@@ -82,7 +82,9 @@ def solve(capture: Capture, plan: Plan | None) -> Reconstruction:
     if plan is None:
         return reconstruct(capture, preset="paper").reconstruction
     with quiet_algebra():
-        found = Run(explain(capture, white_level(capture), DefaultOptions(), plan=plan)).result
+        found = Iteration(
+            explain(capture, white_level(capture), DefaultOptions(), plan=plan)
+        ).result
     domain = capture.domain()
     return Reconstruction(
         mask=np.array(capture.mask),

@@ -46,7 +46,7 @@ from anylight.metrics import evaluate as evaluate
 from anylight.model.method import Method as Method
 from anylight.model.method import NoOptions as NoOptions
 from anylight.model.method import Progress as Progress
-from anylight.model.method import Run as Run
+from anylight.model.method import Iteration as Iteration
 from anylight.model.method import Solution as Solution
 from anylight.model.method import StopRequestedError as StopRequestedError
 from anylight.methods import method_named as method_named

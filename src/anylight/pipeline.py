@@ -22,7 +22,7 @@ from anylight.io.results import load_result
 from anylight.joint.method import DEFAULT
 from anylight.methods import is_registered, method_named
 from anylight.model.capture import MIN_PHOTOS, Capture
-from anylight.model.method import Method, Progress, Run, Solution, StopRequestedError
+from anylight.model.method import Iteration, Method, Progress, Solution, StopRequestedError
 from anylight.model.options import field_names, made, unknown_option
 from anylight.model.result import Result
 from anylight.paper.method import PAPER
@@ -107,7 +107,7 @@ def iterate(
     mask: ArrayLike | None = None,
     K: ArrayLike | None = None,  # noqa: N803
     **choices: Any,
-) -> Run[Result]:
+) -> Iteration[Result]:
     """The same as `reconstruct`, one step at a time.
 
     Iterate over the run to see every step, call its `stop` to end it between two, and take its
@@ -130,7 +130,7 @@ def iterate(
             known = (*field_names(method.options), *field_names(RunOptions), *_GIVEN)
             raise InvalidInputError(unknown_option(name, f"the method {method.name}", known))
     settings = made(method.options, choices, f"the method {method.name}")
-    return Run(steps(capture, options, settings, warnings, own))
+    return Iteration(steps(capture, options, settings, warnings, own))
 
 
 _GIVEN = ("camera", "transfer", "depth", "start", "lights", "exposures")
@@ -228,7 +228,7 @@ def _traced(
     """
     if not isinstance(running, Generator):
         raise TypeError(f"the method {method.name}: run must be a generator; yield a Progress")
-    run = Run(running)
+    run = Iteration(running)
     while True:
         use_threads(threads)
         with quiet_algebra():
@@ -279,7 +279,9 @@ def _with_start(
     if options.init == "constant":
         found = constant_start(camera, domain)
     elif is_registered(options.init):
-        other = Run(method_named(options.init).run(capture, method_named(options.init).options()))
+        other = Iteration(
+            method_named(options.init).run(capture, method_named(options.init).options())
+        )
         normals = other.result.scene.normals
         if normals is None:
             raise InvalidInputError(f"--init {options.init}: this method gives no normals.")

@@ -22,8 +22,7 @@ from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.model.finding import Finding
-from anylight.model.method import Progress, StopRequestedError
-from anylight.model.method import Run as Run_
+from anylight.model.method import Iteration, Progress, StopRequestedError
 from anylight.model.result import Result
 from anylight.model.scale import ScaleOptions, check_scale, to_scale
 from anylight.model.status import Status
@@ -129,7 +128,7 @@ def _troubles(examination: Examination) -> list[str]:
 
 def _shown(console: rich.console.Console, running: Generator[Progress, None, Result]) -> Result:
     """Run to the end, showing every step."""
-    run = Run_(running)
+    run = Iteration(running)
     try:
         with stopping(console, run.stop):
             if not console.is_terminal:

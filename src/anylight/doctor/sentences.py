@@ -86,7 +86,8 @@ def shape_warnings(record: dict[str, Any], capture: Capture) -> list[str]:
             "the same mean depth."
         )
     top = orders_for(capture.num_photos)[-1]
-    if gauge is not None and top < 6:
+    used = record.get("orders", [top])[-1]
+    if gauge is not None and top < 6 and used == top:
         most, needed = next(iter(PHOTOS_FOR.items()))
         warnings.append(
             f"{capture.num_photos} photos support light of order {top} only; with {needed} or more "

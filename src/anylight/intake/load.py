@@ -22,7 +22,7 @@ from .reduction import cropped, reduced, reduced_camera, reduced_depth, reduced_
 from .shifts import Shifts, align, find_shifts
 from .silhouette import find_silhouette
 from .source import Source, find_source
-from .stack import Progress, linear_stack, read_stack, silent
+from .stack import Tell, linear_stack, read_stack, silent
 
 _ALIGNABLE = 0.05
 """Shifts of up to this share of the longer side can be undone."""
@@ -67,7 +67,7 @@ class Intake:
 def load_capture(
     path: Path | str,
     options: IntakeOptions | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Capture:
     """Read photos, mask and camera from a folder or file in any of the known layouts.
 
@@ -80,7 +80,7 @@ def load_capture(
 def load(
     path: Path | str,
     options: IntakeOptions | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Intake:
     """Read a capture and keep what was found out about it."""
     options = options or IntakeOptions()
@@ -167,9 +167,7 @@ def _given_mask(source: Source, shape: tuple[int, int], options: IntakeOptions) 
     return read_mask(paths[0], shape) if paths else None
 
 
-def _made_mask(
-    photos: Shaped[np.ndarray, "M H W C"], tell: Progress
-) -> tuple[Mask, str, list[str]]:
+def _made_mask(photos: Shaped[np.ndarray, "M H W C"], tell: Tell) -> tuple[Mask, str, list[str]]:
     silhouette = find_silhouette(photos, lambda share: tell("mask", share))
     if silhouette.fills_frame:
         return (

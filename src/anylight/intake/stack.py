@@ -14,7 +14,7 @@ from anylight.photometry.transfer import linear_from_srgb, srgb_to_linear
 from .photo import read_photo
 from .source import Source
 
-Progress = Callable[[str, float], None]
+Tell = Callable[[str, float], None]
 """Told a task and its finished share."""
 
 _READERS = 2
@@ -27,7 +27,7 @@ def silent(task: str, share: float) -> None:
 
 
 def read_stack(
-    source: Source, tell: Progress
+    source: Source, tell: Tell
 ) -> tuple[Shaped[np.ndarray, "M H W C"], tuple[Metadata, ...], tuple[str, ...]]:
     """Read all photos of a source as stored, with what their files say and their names."""
     if source.arrays is not None:

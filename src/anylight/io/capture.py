@@ -27,7 +27,7 @@ MASK_NAME, MATRIX_NAME, NOTES_NAME = "mask.png", "K.txt", "capture.toml"
 _BLACK, _SOFT = 0.1, 0.1
 """Up to which grey a mask counts as black, and how much of it may be in between."""
 
-Progress = Callable[[int, int], None]
+Tell = Callable[[int, int], None]
 """Called with the number of steps done and the number in all."""
 
 
@@ -114,7 +114,7 @@ def read_matrix(path: Path) -> Float[np.ndarray, "3 3"]:
         raise InvalidInputError(f"{path}: {error}") from error
 
 
-def save_capture(folder: Path | str, capture: Capture, progress: Progress | None = None) -> None:
+def save_capture(folder: Path | str, capture: Capture, progress: Tell | None = None) -> None:
     """Write a capture into an existing folder, linear, in the photos' own type.
 
     Integer photos become PNG (TIFF unless grey or RGB), float photos EXR.

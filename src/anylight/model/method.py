@@ -2,7 +2,8 @@
 
 A method is a value. Its `run` is a generator: it yields `Progress` after every step and returns a
 `Solution`. Whoever drives it may stop it between two steps by throwing a `StopRequestedError` into
-it; it then ends soon with what it has. `Run` does the driving for callers that want a plain loop.
+it; it then ends soon with what it has. `Iteration` does the driving for callers that want a plain
+loop.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -83,8 +84,8 @@ class NoOptions(msgspec.Struct, frozen=True, kw_only=True):
 Ended = TypeVar("Ended")
 
 
-class Run(Iterator[Progress], Generic[Ended]):
-    """A method at work: iterate over its steps, stop it between two, take its result."""
+class Iteration(Iterator[Progress], Generic[Ended]):
+    """A method at work: loop over its steps, stop it between two, take its result."""
 
     def __init__(self, running: Generator[Progress, None, Ended]) -> None:
         self._running = running

@@ -31,10 +31,10 @@ SMALLEST_MB = 0.5
 _ROUNDS = 12
 _NAME_LENGTH = 120
 
-Progress = Callable[[str, float], None]
+Tell = Callable[[str, float], None]
 
 
-def report_html(story: Story, limit_mb: float = 25.0, progress: Progress | None = None) -> str:
+def report_html(story: Story, limit_mb: float = 25.0, progress: Tell | None = None) -> str:
     """Write the report of a run as one page.
 
     Args:
@@ -62,7 +62,7 @@ def report_html(story: Story, limit_mb: float = 25.0, progress: Progress | None 
     return page
 
 
-def _page(story: Story, found: Residuals, budget: Budget, tell: Progress) -> str:
+def _page(story: Story, found: Residuals, budget: Budget, tell: Tell) -> str:
     tell("surface", 0.1)
     viewer = _viewer(story, found, budget)
     tell("pictures", 0.3)

@@ -43,7 +43,7 @@ TRUTH_ORDER = 6
 EXPOSURE_QUANTILE = 0.999
 _BLOCK = 4096
 
-Progress = Callable[[str, float], None]
+Tell = Callable[[str, float], None]
 """Called with what is being done and the share of it that is finished."""
 
 
@@ -57,7 +57,7 @@ class Rendering:
     """Of the path tracer, relative to the mean of a photo: the largest of all photos."""
 
 
-def render(options: SynthOptions, progress: Progress | None = None) -> Rendering:
+def render(options: SynthOptions, progress: Tell | None = None) -> Rendering:
     """Render the capture that the options describe; the same options give the same bytes."""
     say = progress or (lambda _task, _share: None)
     environments = _environments(options)
@@ -154,7 +154,7 @@ class _Scene:
         return self._paint(s, t)
 
     def photograph(
-        self, normals: Float[np.ndarray, "H W 3"], environments: Environments, say: Progress
+        self, normals: Float[np.ndarray, "H W 3"], environments: Environments, say: Tell
     ) -> _Unexposed:
         """Shading at the pixel centres, and radiance averaged over each pixel."""
         at_centres = self._domain.gather(normals)
@@ -166,7 +166,7 @@ class _Scene:
         return _Unexposed(shading, self._supersample(centre, environments, visible, say))
 
     def traced(
-        self, environments: Environments, say: Progress
+        self, environments: Environments, say: Tell
     ) -> tuple[Float[np.ndarray, "M C P"], float]:
         """Radiance by the path tracer, and the largest noise of a photo."""
         options, camera = self._options, self._view.camera
@@ -202,7 +202,7 @@ class _Scene:
         normals: Float[np.ndarray, "n 3"],
         environments: Environments,
         visible: UInt8[np.ndarray, "n b"] | None,
-        say: Progress,
+        say: Tell,
     ) -> Float[np.ndarray, "M C n"]:
         num, channels = environments.shape[0], environments.shape[3]
         shading = np.zeros((num, channels, len(normals)))
@@ -221,7 +221,7 @@ class _Scene:
         centre: Float[np.ndarray, "M C P"],
         environments: Environments,
         visible: UInt8[np.ndarray, "P b"] | None,
-        say: Progress,
+        say: Tell,
     ) -> Float[np.ndarray, "M C P"]:
         """Mean radiance over the samples of each pixel that meet the object.
 
@@ -243,7 +243,7 @@ class _Scene:
         return np.where(count > 0, total / np.maximum(count, 1), centre)
 
     def _visibility(
-        self, depth: Float[np.ndarray, " P"], normals: Float[np.ndarray, "P 3"], say: Progress
+        self, depth: Float[np.ndarray, " P"], normals: Float[np.ndarray, "P 3"], say: Tell
     ) -> UInt8[np.ndarray, "P b"] | None:
         """Cells of the environment that each pixel sees, eight to a byte."""
         if not self._options.cast_shadows or self._options.bounces:

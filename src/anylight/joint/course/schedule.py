@@ -42,7 +42,7 @@ class Course:
 
 
 Made = TypeVar("Made")
-Running = Generator[tuple[Iterate, NewtonReport, float], None, Course]
+CourseSteps = Generator[tuple[Iterate, NewtonReport, float], None, Course]
 """Yields state, report and share of the work after every step; returns where it arrived."""
 
 
@@ -73,7 +73,7 @@ def pyramid(finest: PyramidLevel, start_pixels: float) -> list[PyramidLevel]:
 
 def solve(
     finest: PyramidLevel, plan: Plan, terms: Sequence[Term] = (), given: Heights | None = None
-) -> Running:
+) -> CourseSteps:
     """Run all starts, follow the best through orders and resolutions.
 
     Thrown a `StopRequestedError` between two steps, it ends with the best state so far.
