@@ -86,7 +86,7 @@ def shape_warnings(record: dict[str, Any], capture: Capture) -> list[str]:
             "the same mean depth."
         )
     top = orders_for(capture.num_photos)[-1]
-    used = record.get("orders", [top])[-1]
+    used = (record.get("orders") or [top])[-1]
     if gauge is not None and top < 6 and used == top:
         most, needed = next(iter(PHOTOS_FOR.items()))
         warnings.append(
