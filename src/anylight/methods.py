@@ -65,11 +65,6 @@ def _fault(method: Any, others: Mapping[str, Method[Any]]) -> str:
     return f"its option {taken[0]} has a meaning of its own; call it otherwise" if taken else ""
 
 
-def broken() -> Mapping[str, str]:
-    """Methods of other packages that cannot be used, and why."""
-    return _loaded()[1]
-
-
 def registered() -> Mapping[str, Method[Any]]:
     """All methods that can be used, ours first."""
     return _loaded()[0]

@@ -159,7 +159,7 @@ def _captured(
     domain = photos.domain()
     first = np.asarray(start, float) if np.ndim(start) == 3 else depth_map("start", start)
     depth = given_start(photos.camera, domain, first).depth
-    return replace(photos, start=photos.domain().scatter(depth)), ()
+    return replace(photos, start=domain.scatter(depth)), ()
 
 
 def steps(

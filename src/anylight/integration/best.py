@@ -1,4 +1,4 @@
-"""From normals to depth by the best of the room: smooth first, then with jumps."""
+"""From normals to depth by the best of the room: heights that may jump."""
 
 import numpy as np
 from jaxtyping import Float

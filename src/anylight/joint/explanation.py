@@ -120,8 +120,9 @@ def explain(
     last = _LastSteps(course.status is Status.INTERRUPTED)
     as_it_is = partial(surface_normals, level, surface, light)
     if plan.jumps:
-        alone = partial(pixel_normals, level, light)
-        normals = yield from last.take("normals of single pixels", alone, as_it_is)
+        normals = yield from last.take(
+            "normals of single pixels", partial(pixel_normals, level, light), as_it_is
+        )
     else:
         normals = as_it_is()
     spans = yield from last.take(
@@ -139,7 +140,8 @@ def explain(
         deviation = known.deviation(smooth)
         smooth = smooth - deviation.mean
         trusted = (np.where(known.weight > 0, known.height, 0.0), deviation.weight)
-    del level, photos, normals, as_it_is, terms  # large, and the rest looks at the capture itself
+    # Large, and the rest looks at the capture itself.
+    del level, photos, normals, as_it_is, terms, known
     height = smooth
     if plan.jumps:
         height = yield from last.take(
@@ -166,7 +168,7 @@ def explain(
     )
     return Explanation(
         status=Status.INTERRUPTED if last.stopped else course.status,
-        depth=depth_of(capture.camera, domain, height) if known is None else np.exp(height),
+        depth=depth_of(capture.camera, domain, height) if trusted is None else np.exp(height),
         normals=unit,
         albedo=painting.albedo,
         lighting=painting.lighting,

@@ -94,7 +94,7 @@ def solve(
     candidates = balloons_and_rival(tries.level, plan) if given is None else _given(levels, given)
     first: list[Attempt] = []
     finalists: list[Attempt] = []
-    climb, stopped = None, False
+    climb, cut_short = None, None
 
     def started(chosen: Attempt) -> Climb:
         knowledge = gauge_knowledge(tries.level, chosen.state)
@@ -113,24 +113,25 @@ def solve(
     except (StopRequestedError, np.linalg.LinAlgError) as end:
         if counter.latest is None:
             raise
-        stopped = True
-        why = Status.SINGULAR if isinstance(end, np.linalg.LinAlgError) else Status.INTERRUPTED
+        singular = isinstance(end, np.linalg.LinAlgError)
+        cut_short = Status.SINGULAR if singular else Status.INTERRUPTED
         state, report = counter.latest
         chosen = min(finalists or first or [tries.judged(report.start, None, state)], key=_score)
         climb = climb or started(chosen)
         climb.jump(state if report.start == chosen.name else None, report.level)
-    status = climb.state.status if climb.state.status.is_failure else Status.FINISHED
-    if stopped:
-        status = why
+    if cut_short is not None:
+        climb.state = replace(climb.state, status=cut_short)
+    ended = climb.state.status
+    is_worth_saying = ended.is_failure or ended is Status.INTERRUPTED
     return Course(
-        state=replace(climb.state, status=status) if stopped else climb.state,
+        state=climb.state,
         knowledge=climb.knowledge,
         attempts=(*first, *finalists),
         chosen=chosen,
         orders=tuple(order for order in plan.orders if order <= order_of(len(climb.state.light))),
         levels=tuple(level.size for level in levels[::-1]),
         variety=variety(tries.level),
-        status=status,
+        status=ended if is_worth_saying else Status.FINISHED,
     )
 
 
