@@ -64,6 +64,11 @@ def confidence_picture(confidence: Float[np.ndarray, "H W"], mask: Mask) -> Pict
     return _on_background(np.repeat(confidence[..., None], 3, axis=2), mask)
 
 
+def openness_picture(openness: Float[np.ndarray, "H W"], mask: Mask) -> Picture:
+    """Draw openness: black sees nothing of the sky, white all of it."""
+    return _on_background(np.repeat(openness[..., None], 3, axis=2), mask)
+
+
 def mask_picture(photos: Photos, mask: Mask) -> Picture:
     """The brightest of all photos at every pixel, the surroundings tinted."""
     brightest = photos[0].astype(np.float32)
@@ -85,7 +90,7 @@ def error_picture(
 
 
 def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
-    """What a scene knows, each as a picture: shaded, depth, normals, albedo, confidence."""
+    """What a scene knows, each as a picture: shaded, depth, normals, albedo and so on."""
     pictures = {}
     if scene.normals is not None:
         pictures["shaded"] = shaded_picture(scene.normals, scene.mask, scene.camera)
@@ -97,6 +102,8 @@ def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
         pictures["albedo"] = albedo_picture(scene.albedo, scene.mask)
     if scene.confidence is not None:
         pictures["confidence"] = confidence_picture(scene.confidence, scene.mask)
+    if scene.openness is not None:
+        pictures["openness"] = openness_picture(scene.openness, scene.mask)
     return pictures
 
 

@@ -15,6 +15,8 @@ _ODD = 4.0
 _ODD_AT_LEAST, _ODD_RATIO = 0.03, 1.6
 """… and by this share of its brightness, and by this factor."""
 _BAD_FIT = 0.15
+_HALF = 0.5
+"""Share of its sky below which a pixel is said to be hidden."""
 _TIE = 1.05
 """Energies closer than this factor do not decide between two shapes."""
 
@@ -39,6 +41,7 @@ def diagnose(
         *_about_shape(result),
         *(Finding("warning", "run", warning) for warning in result.warnings),
     ]
+    findings += _about_shadows(result)
     sentence = result.record.get("gauge", {}).get("sentence")
     if sentence and sentence not in result.warnings:
         findings.append(Finding("good", "overall shape", sentence[0].upper() + sentence[1:]))
@@ -98,6 +101,27 @@ def _cause(photo: int, examination: Examination | None) -> str:
         if examination.black[photo] > 0.5:
             return "most of it is black"
     return "it moved, is clipped, or holds a hard shadow"
+
+
+def _about_shadows(result: Result) -> list[Finding]:
+    """What the object hides from itself."""
+    said, openness = result.record.get("shadows"), result.reconstruction.openness
+    if said is None:
+        return []
+    verdict = str(said["verdict"])
+    text = verdict[0].upper() + verdict[1:]
+    if openness is None:
+        return [Finding("note", "shadows", text)]
+    seen = openness[np.isfinite(openness)]
+    return [
+        Finding(
+            "note",
+            "shadows",
+            f"{text} {100 * float(seen.mean()):.0f} % of an even sky reaches the surface in the "
+            f"mean; {100 * float((seen < _HALF).mean()):.0f} % of the pixels see less than half of "
+            "their sky (dark in the picture of openness), and their normals are less certain.",
+        )
+    ]
 
 
 def _about_shape(result: Result) -> list[Finding]:

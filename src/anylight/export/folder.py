@@ -13,7 +13,14 @@ from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
 
 from .gltf import write_glb
 from .lights import write_lights
-from .maps import Convention, write_albedo, write_confidence, write_depth, write_normals
+from .maps import (
+    Convention,
+    write_albedo,
+    write_confidence,
+    write_depth,
+    write_normals,
+    write_openness,
+)
 from .obj import write_obj
 from .ply import write_ply
 from .relit import relit_previews
@@ -32,6 +39,7 @@ EXPORTED: tuple[str, ...] = (
     "albedo.png",
     "albedo.exr",
     "confidence.png",
+    "openness.png",
     "lighting.json",
     "lights.lp",
     "lights/*.hdr",
@@ -79,6 +87,7 @@ def _write_maps(folder: Path, scene: Reconstruction, normal_format: Convention) 
     write_normals(folder, scene, normal_format)
     write_albedo(folder, scene)
     write_confidence(folder, scene)
+    write_openness(folder, scene)
 
 
 def _write_meshes(folder: Path, scene: Reconstruction) -> None:

@@ -1,11 +1,11 @@
-"""Depth, normals, albedo and confidence as images that say what their numbers mean."""
+"""Depth, normals, albedo, confidence and openness as images that say what their numbers mean."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from anylight.geometry.camera import Orthographic
 from anylight.io.depths import PREFIX
@@ -90,15 +90,24 @@ def write_albedo(folder: Path, scene: Reconstruction) -> None:
 
 def write_confidence(folder: Path, scene: Reconstruction) -> None:
     """Write `confidence.png`: 8 bit, black is none, white is certain."""
-    if scene.confidence is None:
-        return
-    holds = scene.mask & np.isfinite(scene.confidence)
-    levels = np.round(np.clip(np.where(holds, scene.confidence, 0), 0, 1) * 255)
-    said = {
-        "formula": "confidence = value / 255 = 1 / (1 + (sigma / 5 degrees)^2)",
-        "oiio:ColorSpace": "data",
-    }
-    write_image(folder / "confidence.png", levels[..., None].astype(np.uint8), said)
+    if scene.confidence is not None:
+        formula = "confidence = value / 255 = 1 / (1 + (sigma / 5 degrees)^2)"
+        _write_shares(folder / "confidence.png", scene.confidence, scene.mask, formula)
+
+
+def write_openness(folder: Path, scene: Reconstruction) -> None:
+    """Write `openness.png`: 8 bit, black sees nothing of the sky, white all of it."""
+    if scene.openness is not None:
+        formula = "share of an even sky that reaches the surface (ambient occlusion) = value / 255"
+        _write_shares(folder / "openness.png", scene.openness, scene.mask, formula)
+
+
+def _write_shares(
+    path: Path, shares: Float[np.ndarray, "H W"], mask: Bool[np.ndarray, "H W"], formula: str
+) -> None:
+    levels = np.round(np.clip(np.where(mask & np.isfinite(shares), shares, 0), 0, 1) * 255)
+    said = {"formula": formula, "oiio:ColorSpace": "data"}
+    write_image(path, levels[..., None].astype(np.uint8), said)
 
 
 def _write_floats(

@@ -17,7 +17,7 @@ from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.model.result import Result, scene_of
 from anylight.photometry.harmonics import DEGREES, num_harmonics
 
-FIELDS = ("depth", "normals", "albedo", "lighting", "confidence")
+FIELDS = ("depth", "normals", "albedo", "lighting", "confidence", "openness", "lamps")
 TRUTH_NAMES = ("truth.npz", "gt.npz")
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
@@ -79,11 +79,11 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
     if frame not in ("camera", "opengl"):
         raise InvalidInputError(f'frame is "{frame}"; it must be "camera" or "opengl".')
     fields: dict[str, np.ndarray] = {}
-    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2), strict=True):
+    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2, 2, 3), strict=True):
         if name in arrays:
             _expect(arrays, name, axes)
             fields[name] = arrays[name].astype(float)
-    for name in fields.keys() - {"lighting"}:
+    for name in fields.keys() - {"lighting", "lamps"}:
         if fields[name].shape[:2] != mask.shape:
             raise InvalidInputError(
                 f"'{name}' has {fields[name].shape[:2]} rows and columns, the mask {mask.shape}."
@@ -91,10 +91,7 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         fields[name] = outside_nan(fields[name], mask)
     if fields.get("normals", np.zeros(3)).shape[-1] != 3:
         raise InvalidInputError("'normals' must have three components.")
-    if "lighting" in fields and fields["lighting"].shape[2] not in NUMBERS:
-        raise InvalidInputError(
-            f"'lighting' has {fields['lighting'].shape[2]} coefficients; {NUMBERS} are possible."
-        )
+    _check_light(fields)
     if frame == "opengl" and "normals" in fields:
         fields["normals"] = fields["normals"] * OPENGL_TO_CAMERA
     if "photos" in arrays:
@@ -113,6 +110,17 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         pixel_mm=None if size is None else float(size),
         **fields,
     )
+
+
+def _check_light(fields: dict[str, np.ndarray]) -> None:
+    if "lighting" in fields and fields["lighting"].shape[2] not in NUMBERS:
+        raise InvalidInputError(
+            f"'lighting' has {fields['lighting'].shape[2]} coefficients; {NUMBERS} are possible."
+        )
+    if "lamps" in fields and (
+        "lighting" not in fields or fields["lamps"].shape[:2] != fields["lighting"].shape[:2]
+    ):
+        raise InvalidInputError("'lamps' must belong to the photos and channels of 'lighting'.")
 
 
 def _camera(arrays: dict[str, np.ndarray]) -> Camera | None:

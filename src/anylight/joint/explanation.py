@@ -18,11 +18,12 @@ from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
 from anylight.joint.options import DefaultOptions
 from anylight.joint.paint.ambiguity import with_colour_of, without_shading
-from anylight.joint.paint.refit import Painting, paint
+from anylight.joint.paint.refit import Painting, paint, plausible
 from anylight.joint.pixels.confidence import confidence, spread_deg
 from anylight.joint.pixels.normals import PixelNormals, pixel_normals, surface_normals
 from anylight.joint.problem.eigenphotos import averaged, compress
 from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
 from anylight.joint.terms.known_depth import KnownDepth
 from anylight.joint.terms.protocol import Term
@@ -31,7 +32,9 @@ from anylight.model.method import Progress, StopRequestedError
 from anylight.model.orders import orders_for
 from anylight.model.samples import mean_photo
 from anylight.model.status import Status
+from anylight.photometry.environment import project_lamps
 from anylight.photometry.harmonics import order_of
+from anylight.sky import lamp_directions
 
 Made = TypeVar("Made")
 MakeTerm = Callable[[FacetGrid], Term]
@@ -42,8 +45,10 @@ _SPANS = 0.5
 """Facets whose weight falls below this span a depth step. [share]"""
 _LEAST_COVER = 1e-3
 """No pixel counts less, however many of its samples are bad. (guard)"""
-_COURSE_SHARE = 0.8
+_COURSE_SHARE = 0.5
 """Share of the work that the course is. (progress)"""
+_SHADOW_SHARE = (0.6, 0.95)
+"""Shares of the work between which cast shadows are explained. (progress)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +67,14 @@ class Explanation:
     bad_share: float
     """Share of the samples that are saturated or black."""
     status: Status
+    first_noise: float
+    """Of the explanation without cast shadows."""
+    seen: Seen | None = None
+    """What was found about cast shadows, if they were looked for."""
+    openness: Float[np.ndarray, " P"] | None = None
+    """Share of an even sky that reaches every pixel; None without cast shadows."""
+    lamps: Float[np.ndarray, "M C D"] | None = None
+    """Strengths of the lamps of every photo; None without cast shadows."""
 
 
 class _LastSteps:
@@ -166,6 +179,17 @@ def explain(
         partial(paint, capture, white, unit, albedo, lighting, order),
         lambda: Painting(albedo, lighting, noise),
     )
+    seen = None
+    if _may_hide(capture, options, make_terms, plan) and not last.stopped:
+        try:
+            seen = yield from _within(
+                _SHADOW_SHARE, see(capture, white, height, unit, painting.albedo, painting.noise)
+            )
+        except StopRequestedError:
+            last.stopped = True
+    if seen is not None and seen.found is not None:
+        rest = (course, spans, bad_share, painting.noise)
+        return _under_shadows(capture, seen, seen.found, *rest)
     return Explanation(
         status=Status.INTERRUPTED if last.stopped else course.status,
         depth=depth_of(capture.camera, domain, height) if trusted is None else np.exp(height),
@@ -177,6 +201,59 @@ def explain(
         course=course,
         noise=painting.noise,
         bad_share=bad_share,
+        first_noise=painting.noise,
+        seen=seen,
+    )
+
+
+def _may_hide(
+    capture: Capture, options: DefaultOptions, make_terms: Sequence[MakeTerm], plan: Plan
+) -> bool:
+    """Whether cast shadows are looked for: their energy knows nothing of other terms."""
+    if options.shadows == "off" or capture.depth is not None or make_terms:
+        return False
+    return plan.jumps
+
+
+def _within(
+    shares: tuple[float, float], steps: Generator[Progress, None, Made]
+) -> Generator[Progress, None, Made]:
+    """The progress of a part as progress of the whole."""
+    begin, end = shares
+    while True:
+        try:
+            progress = next(steps)
+        except StopIteration as last:
+            return last.value
+        yield replace(progress, share=begin + (end - begin) * progress.share)
+
+
+def _under_shadows(
+    capture: Capture,
+    seen: Seen,
+    found: Shadowed,
+    course: Course,
+    spans: Bool[np.ndarray, " P"],
+    bad_share: float,
+    first_noise: float,
+) -> Explanation:
+    """The explanation that cast shadows are part of."""
+    order = order_of(len(course.state.light))
+    return Explanation(
+        status=course.status,
+        depth=depth_of(capture.camera, capture.domain(), found.height),
+        normals=found.faces.unit,
+        albedo=plausible(found.faces.albedo),
+        lighting=project_lamps(lamp_directions().astype(float), found.lamps, order),
+        confidence=confidence(found.spread_deg()),
+        spans_step=spans,
+        course=course,
+        noise=found.noise,
+        bad_share=bad_share,
+        first_noise=first_noise,
+        seen=seen,
+        openness=found.faces.openness,
+        lamps=found.lamps,
     )
 
 

@@ -55,19 +55,23 @@ def _scene(capture: Capture, white: float, found: Explanation) -> Reconstruction
     """Lay the explanation out on the photos' grid."""
     domain = capture.domain()
     sample = found.normals[:, :: max(1, domain.size // _LIGHT_SAMPLE)].T.astype(float)
-    albedo, lighting = balanced(
-        found.albedo.astype(float),
-        faintest_light(found.lighting, sample),
-        mean_photo(capture).mean(axis=1),
-    )
+    lighting = found.lighting
+    if found.lamps is None:
+        lighting = faintest_light(lighting, sample)
+    num = lighting.shape[2]
+    every = lighting if found.lamps is None else np.concatenate([lighting, found.lamps], axis=2)
+    albedo, every = balanced(found.albedo.astype(float), every, mean_photo(capture).mean(axis=1))
+    every = every * (white / capture.full_scale)
     return Reconstruction(
         mask=np.array(capture.mask),
         camera=capture.camera,
         depth=domain.scatter(found.depth),
         normals=domain.scatter(found.normals.T.copy()),
         albedo=domain.scatter(albedo.T.copy()),
-        lighting=lighting * (white / capture.full_scale),
+        lighting=every[:, :, :num],
         confidence=domain.scatter(found.confidence),
+        openness=None if found.openness is None else domain.scatter(found.openness),
+        lamps=None if found.lamps is None else every[:, :, num:],
         unit=capture.unit,
     )
 

@@ -22,10 +22,15 @@ class DefaultOptions(BalloonOptions, frozen=True, kw_only=True):
     depth_weight: float = 1.0
     """How much a known depth counts against the photos, relative to the usual."""
 
+    shadows: Literal["auto", "off"] = "auto"
+    """Whether to look for shadows that the object casts on itself, and explain them."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.order not in (2, 4, 6, 8):
             raise InvalidInputError("--order must be 2, 4, 6 or 8.")
+        if self.shadows not in ("auto", "off"):
+            raise InvalidInputError("--shadows must be auto or off.")
         if not 0 < self.depth_weight < 1e6:
             raise InvalidInputError("--depth-weight must be positive.")
         if not MIN_EIGENPHOTOS <= self.eigenphotos <= 100:

@@ -7,16 +7,27 @@ import numpy as np
 from anylight.joint.explanation import Explanation
 from anylight.joint.terms.gauge import GaugeKnowledge, spread
 
+_MODEL_PLAY_DEG = 6.0
+"""Play of tilt and relief where the model's own errors, not noise, are what is left. [degrees]"""
+_MODEL_NOISE = 0.02
+"""Residual from which this is so. [share of white]"""
 
-def gauge_deg(knowledge: GaugeKnowledge) -> dict[str, float]:
+
+def gauge_deg(knowledge: GaugeKnowledge, noise: float = 0.0) -> dict[str, float]:
     """Standard deviation of tilt (two axes) and relief that the photos leave, in degrees.
 
     A strain moves the mean normal by so much; at the mean slant of 45 degrees a change of n_z
-    turns the normals by √2 times as much.
+    turns the normals by √2 times as much. Residuals that are errors of the model, not noise, are
+    alike over many pixels, and the more there are of them the less the energy's curvature says.
+
+    Args:
+        knowledge: the energy's curvature.
+        noise: usual residual, relative to white.
     """
     left = knowledge.spreads() * spread()
-    tilt = np.rad2deg(left[:2])
-    relief = np.rad2deg(left[2] * np.sqrt(2))
+    wrong = _MODEL_PLAY_DEG * min(1.0, noise / _MODEL_NOISE)
+    tilt = np.hypot(np.rad2deg(left[:2]), wrong)
+    relief = np.hypot(np.rad2deg(left[2] * np.sqrt(2)), wrong)
     return {
         "tilt_u_deg": round(float(min(tilt[0], 90)), 2),
         "tilt_v_deg": round(float(min(tilt[1], 90)), 2),
@@ -46,12 +57,26 @@ def record(found: Explanation) -> dict[str, Any]:
         "energy": course.state.energy,
         "ended": str(course.state.status),
         "gauge": {
-            **gauge_deg(course.knowledge),
+            **gauge_deg(course.knowledge, found.first_noise),
             "curvature": np.round(course.knowledge.curvature, 8).tolist(),
         },
         "noise": found.noise,
         "unusable_samples": found.bad_share,
         "facets_over_steps": float(found.spans_step.mean()),
         "variety": course.variety,
+        "shadows": _shadows(found),
         "confidence_mean": float(found.confidence.mean()),
+    }
+
+
+def _shadows(found: Explanation) -> dict[str, Any] | None:
+    """What was found about cast shadows; None if nobody looked."""
+    if found.seen is None:
+        return None
+    openness = found.openness
+    return {
+        "verdict": found.seen.verdict,
+        "explained": openness is not None,
+        "log_energy": {name: round(energy, 4) for name, energy in found.seen.energies},
+        "openness_mean": None if openness is None else round(float(openness.mean()), 4),
     }

@@ -4,8 +4,8 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from anylight.model.reconstruction import Reconstruction
+from anylight.model.rerendering import rerendered
 from anylight.model.samples import is_saturated
-from anylight.photometry.shading import intensity
 
 _SAMPLES = 20_000
 _EXPLICABLE = 0.9
@@ -32,7 +32,7 @@ def photo_misfits(
     rows, columns = rows[::step], columns[::step]
     stored = photos[:, rows, columns]
     seen = stored / full_scale
-    shown = intensity(scene.albedo[rows, columns].T, scene.lighting, scene.normals[rows, columns])
+    shown = rerendered(scene, rows, columns)
     missed = np.where(is_saturated(stored), 0.0, seen - np.moveaxis(shown, 1, 2))
     known = np.isfinite(missed).all(axis=(0, 2))
     if not known.any():

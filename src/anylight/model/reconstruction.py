@@ -27,6 +27,12 @@ class Reconstruction:
     """Which photos of the capture the lighting belongs to; None means all, in order."""
     confidence: Float[np.ndarray, "H W"] | None = None
     """How sure every normal is, 0 to 1: one half at a standard deviation of five degrees."""
+    openness: Float[np.ndarray, "H W"] | None = None
+    """Share of an even sky that reaches every pixel, 0 to 1, where the surface hides light from
+    itself (ambient occlusion); None if cast shadows are not part of the explanation."""
+    lamps: Float[np.ndarray, "M C D"] | None = None
+    """Strengths of the lamps (`anylight.sky.lamp_directions`) that light every photo, if cast
+    shadows are part of the explanation: `lighting` is what they do where nothing hides them."""
     exposures: Float[np.ndarray, " M"] | None = None
     """Relative exposure of every photo, if known: its light is `lighting` divided by this."""
     unit: Literal["mm"] | None = None
@@ -36,7 +42,7 @@ class Reconstruction:
 
     def __repr__(self) -> str:
         height, width = self.mask.shape
-        names = ("depth", "normals", "albedo", "lighting", "confidence")
+        names = ("depth", "normals", "albedo", "lighting", "confidence", "openness")
         known = ", ".join(name for name in names if getattr(self, name) is not None)
         return (
             f"Reconstruction({width}×{height}, {np.count_nonzero(self.mask)} pixels on the object: "

@@ -96,6 +96,13 @@ def project(environments: Environments, order: int) -> Lighting:
     return (flux(environments) @ basis) * half_cosines(order)
 
 
+def project_lamps(
+    directions: Float[np.ndarray, "D 3"], strength: Float[np.ndarray, "M C D"], order: int
+) -> Lighting:
+    """Harmonic coefficients of the shading that far lamps cause, k_l included."""
+    return (strength @ harmonics(directions, order)) * half_cosines(order)
+
+
 def panorama(lighting: Lighting, height: int = 64) -> Environments:
     """Band-limited radiance that causes a lighting; it may be negative in places."""
     order = order_of(lighting.shape[-1])

@@ -7,8 +7,8 @@ from jaxtyping import Float
 
 from anylight.arrays import Mask
 from anylight.model.reconstruction import Reconstruction
+from anylight.model.rerendering import rerendered
 from anylight.photometry.environment import panorama
-from anylight.photometry.harmonics import harmonics, order_of
 from anylight.pictures import Picture, Sheet, radiance_picture, shrink
 
 from .residuals import Residuals
@@ -39,11 +39,11 @@ class Darkroom:
         self._story, self._residuals, self._longest = story, residuals, longest
         self._window: Window = object_window(story.scene.mask, longest * _OVERSAMPLING)
         self._scene: Reconstruction = thinned(story.scene, self._window)
-        self._basis: Float[np.ndarray, "P K"] | None = None
-        scene = self._scene
+        self._shown: Float[np.ndarray, "M C P"] | None = None
+        scene = story.scene
         if scene.normals is not None and scene.albedo is not None and scene.lighting is not None:
-            order = order_of(scene.lighting.shape[2])
-            self._basis = harmonics(scene.normals[scene.mask].astype(np.float32), order)
+            rows, columns = self._window.places(self._scene.mask)
+            self._shown = np.nan_to_num(rerendered(scene, rows, columns)).astype(np.float32)
 
     def comparison(self, index: int) -> Comparison:
         """The pictures of a photo."""
@@ -54,13 +54,11 @@ class Darkroom:
         if lighting is None:
             return Comparison(photo)
         light = light_picture(panorama(lighting[index : index + 1], _PANORAMA_HEIGHT)[0])
-        if self._basis is None or self._scene.albedo is None:
+        if self._shown is None:
             return Comparison(photo, light=light)
         mask = self._scene.mask
         shown = np.zeros_like(seen)
-        shown[mask] = self._scene.albedo[mask] * (
-            self._basis @ lighting[index].T.astype(np.float32)
-        )
+        shown[mask] = self._shown[index].T
         left = np.where(mask[..., None], seen - shown, 0) / white
         return Comparison(
             photo,

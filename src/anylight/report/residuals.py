@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.model.misfit import photo_misfits
-from anylight.photometry.shading import intensity
+from anylight.model.rerendering import rerendered
 
 from .story import Story
 
@@ -33,18 +33,15 @@ def residuals(story: Story) -> Residuals:
     step = -(-len(rows) // _SAMPLE)
     rows, columns = rows[::step], columns[::step]
     explained = scene.normals is not None and scene.albedo is not None
+    shown = rerendered(scene, rows, columns) if explained and scene.lighting is not None else None
     whites, large = [], [_SCALES[0]]
     for index, photo in enumerate(story.photos):
         seen = story.radiance(photo[rows, columns])
         white = max(float(np.quantile(seen, 0.995)), 1e-12)
         whites.append(white)
-        if not explained or scene.lighting is None:
+        if shown is None:
             continue
-        assert scene.normals is not None
-        assert scene.albedo is not None
-        lighting = scene.lighting[index : index + 1]
-        shown = intensity(scene.albedo[rows, columns].T, lighting, scene.normals[rows, columns])
-        left = seen - shown[0].T
+        left = seen - shown[index].T
         known = np.isfinite(left)
         if known.any():
             large.append(float(np.quantile(np.abs(left[known]), 0.98)) / white)

@@ -16,6 +16,7 @@ _CAPTIONS = {
     "normals": "Normals: red right, green up, blue to the viewer",
     "albedo": "Albedo: the colours without the light",
     "confidence": "Confidence of the normals: white is certain, mid-grey is five degrees",
+    "openness": "Openness: from dark parts the object itself hides most of the sky",
 }
 
 

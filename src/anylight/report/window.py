@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
 from anylight.arrays import Mask
 from anylight.geometry.camera import Camera
@@ -27,6 +27,13 @@ class Window:
         rows = slice(self.top, self.top + self.height, self.stride)
         columns = slice(self.left, self.left + self.width, self.stride)
         return image[rows, columns]
+
+    def places(
+        self, thin: Bool[np.ndarray, "h w"]
+    ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+        """Rows and columns in the photos of some of the window's pixels."""
+        rows, columns = np.nonzero(thin)
+        return self.top + self.stride * rows, self.left + self.stride * columns
 
     def camera(self, camera: Camera) -> Camera:
         """The camera that sees the window's pixels as a whole photo."""
@@ -63,6 +70,9 @@ def thinned(scene: Reconstruction, window: Window) -> Reconstruction:
         confidence=None
         if scene.confidence is None
         else _finite(window.thin(scene.confidence), mask, 0.0),
+        openness=None
+        if scene.openness is None
+        else _finite(window.thin(scene.openness), mask, 0.0),
     )
 
 

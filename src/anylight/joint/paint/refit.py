@@ -74,13 +74,13 @@ def paint(
         order: of the harmonics.
     """
     samples = _Samples(capture, white, unit, order)
-    albedo = _plausible(albedo)
+    albedo = plausible(albedo)
     lighting = samples.fit_light(albedo, lighting, _PLAIN)
     for _ in range(_ROUNDS):
         noise = samples.noise(albedo, lighting)
         lighting = samples.fit_light(albedo, lighting, noise)
         diagonal, source = samples.albedo_system(albedo, lighting, noise)
-        albedo = _plausible(_smooth(Grid(capture.mask), albedo, diagonal, source, noise))
+        albedo = plausible(_smooth(Grid(capture.mask), albedo, diagonal, source, noise))
     return Painting(albedo, _bounded(samples, albedo, lighting), noise)
 
 
@@ -96,7 +96,7 @@ def _bounded(
     return np.where(wild[..., None], plain, lighting)
 
 
-def _plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
+def plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
     """Albedo without pixels so bright that only a normal in the dark can explain them."""
     most = _BRIGHTEST * np.quantile(albedo, 0.9, axis=1, keepdims=True)
     return np.minimum(albedo, most.astype(albedo.dtype))

@@ -85,6 +85,14 @@ def in_view(level: FacetGrid, vectors: Float[np.ndarray, "3 P"]) -> Float[np.nda
     return np.stack([z * a - x * c + y * share, z * b - y * c - x * share, x * a + y * b + z * c])
 
 
+def out_of_view(level: FacetGrid, vector: Float[np.ndarray, " 3"]) -> Float[np.ndarray, "3 P"]:
+    """Adjoint of `in_view`: one vector, turned back for every pixel."""
+    x, y, z = level.view
+    a, b, c = vector
+    share = (x * b - y * a) / (1 + z)
+    return np.stack([z * a + x * c - y * share, z * b + y * c + x * share, z * c - x * a - y * b])
+
+
 def mean_normal(level: PyramidLevel, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, " 3"]:
     """Mean over the pixels, as they count, each seen along its own ray."""
     return (in_view(level, unit) @ level.cover).astype(float) / level.cover.sum(dtype=float)

@@ -1,0 +1,134 @@
+"""Measure what explaining cast shadows is worth, and whether confidence tells the truth.
+
+    python -m studies.shadows --meshes DIR --lights DIR --real DIR --work DIR
+
+renders what is needed (320 pixels high, 20 photos), runs every cell that is missing from
+docs/results/shadows.json and appends it. `make tables` makes docs/shadows.md from it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+import tyro
+from scipy.stats import spearmanr
+from studies.cells import Cells
+
+from anylight.cli.main import main as anylight_main
+from anylight.geometry.normals import angles_deg
+from anylight.intake.load import load_capture
+from anylight.io.archive import find_truth, load_reconstruction
+from anylight.metrics import evaluate
+from anylight.pipeline import reconstruct
+
+SHAPES = ("armadillo", "gargoyle", "tennyson", "lucy", "nefertiti", "laurana")
+FURTHER = ("bunny", "happy_buddha")
+"""Shapes that no number was chosen on."""
+ALBEDOS = ("voronoi", "natural")
+REAL = ("ball", "bear", "cat")
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "shadows.json"
+CLASSES = 8
+"""Of pixels, by confidence, whose mean error is told."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """Run the cells that are missing."""
+
+    meshes: Path
+    """Folder with the meshes."""
+    lights: Path
+    """Folder of environment maps."""
+    real: Path
+    """Folder with ball, bear, cat (photos, mask, K.txt, gt.npz)."""
+    work: Path
+    """Folder for rendered captures."""
+    only: tuple[Literal["shadows", "none", "further", "real"], ...] = ()
+    """Sets to run; all if not given."""
+
+
+def capture_of(study: Study, shape: str, albedo: str, cast: bool) -> Path:
+    """Render a capture unless it is there."""
+    folder = study.work / f"{shape}_{albedo}_{'cast' if cast else 'none'}"
+    if not (folder / "truth.npz").exists():
+        code = anylight_main(
+            ["synth", "--shape", str(study.meshes / f"{shape}.ply"), "--albedo", albedo,
+             "--lights", str(study.lights), "--height", "320", "--images", "20",
+             *(["--cast-shadows"] if cast else []), "--out", str(folder)]
+        )  # fmt: skip
+        if code:
+            raise SystemExit(code)
+    return folder
+
+
+def measure(cells: Cells, key: dict[str, Any], folder: Path, **choices: Any) -> None:
+    """Run one cell unless it is there."""
+    if cells.has(**key):
+        return
+    capture, truth = load_capture(folder), load_reconstruction(find_truth(folder))
+    begin = perf_counter()
+    result = reconstruct(capture, **choices)
+    seconds = perf_counter() - begin
+    scene = result.reconstruction
+    assert scene.normals is not None
+    assert scene.confidence is not None
+    assert truth.normals is not None
+    angle = angles_deg(scene.normals, truth.normals)
+    known = scene.mask & np.isfinite(angle)
+    error, sure = angle[known], scene.confidence[known]
+    order = np.argsort(sure)
+    classes = [
+        (round(float(sure[some].mean()), 3), round(float(error[some].mean()), 2))
+        for some in np.array_split(order, CLASSES)
+    ]
+    dark = [] if scene.openness is None else _by_openness(error, scene.openness[known])
+    row = {
+        **key,
+        "mae_deg": round(float(error.mean()), 3),
+        "mae_fd_deg": evaluate(scene, truth).mae_fd_deg,
+        "rank": round(float(spearmanr(-sure, error).statistic), 3),
+        "confidence": round(float(sure.mean()), 3),
+        "classes": classes,
+        "by_openness": dark,
+        "pixels": int(capture.mask.sum()),
+        "seconds": round(seconds, 1),
+        "shadows": result.record.get("shadows"),
+        "gauge": result.record.get("gauge"),
+    }
+    cells.add(row)
+    shown = (*key, "mae_deg", "rank", "confidence", "seconds")
+    print({name: row[name] for name in shown}, flush=True)  # noqa: T201
+
+
+def _by_openness(error: np.ndarray, openness: np.ndarray) -> list[tuple[float, float]]:
+    """Mean openness and mean error of four equal parts, the darkest first."""
+    parts = np.array_split(np.argsort(openness), 4)
+    return [(round(float(openness[p].mean()), 3), round(float(error[p].mean()), 2)) for p in parts]
+
+
+def main(study: Study) -> None:
+    """Run everything."""
+    cells = Cells(RESULTS)
+    wanted = study.only or ("shadows", "none", "further", "real")
+    for kind, shapes, albedos, cast in (
+        ("shadows", SHAPES, ALBEDOS, True),
+        ("further", FURTHER, ALBEDOS[1:], True),
+        ("none", SHAPES, ALBEDOS[:1], False),
+    ):
+        if kind not in wanted:
+            continue
+        for mode in ("auto", "off") if cast else ("auto",):
+            for albedo in albedos:
+                for shape in shapes:
+                    key = {"set": kind, "shape": shape, "albedo": albedo, "mode": mode}
+                    measure(cells, key, capture_of(study, shape, albedo, cast), shadows=mode)
+    for shape in REAL if "real" in wanted else ():
+        for shadows in ("auto", "off"):
+            key = {"set": "real", "shape": shape, "mode": shadows}
+            measure(cells, key, study.real / shape, shadows=shadows)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Study))
