@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from studies.constants import BASE, BY_SIZE, LARGE, SCENES, tuned
+from studies.constants import BASE, BY_SIZE, LARGE, SCENES, SHADOW_SCENES, scenes_for, tuned
 from studies.declared import KINDS, Declared, declared
 
 Row = dict[str, Any]
@@ -42,11 +42,14 @@ class Effects:
 
     def _of(self, key: str, change: str) -> list[Row]:
         found = [row for row in self._rows if row["key"] == key and row["change"] == change]
-        return [row for row in found if row["scene"] in SCENES]
+        return [row for row in found if row["scene"] in scenes_for(key)]
 
-    def change(self, key: str, metric: str, scenes: Iterable[str] = SCENES) -> tuple[float, float]:
+    def change(
+        self, key: str, metric: str, scenes: Iterable[str] | None = None
+    ) -> tuple[float, float]:
         """Change of the mean over scenes when the number is halved, and when it is doubled."""
-        known = [row for row in self._rows if row["scene"] in tuple(scenes)]
+        chosen = tuple(scenes_for(key) if scenes is None else scenes)
+        known = [row for row in self._rows if row["scene"] in chosen]
         base = _mean([row for row in known if row["key"] == BASE], metric)
         own = [row for row in known if row["key"] == key]
         halved, doubled = (
@@ -63,7 +66,7 @@ class Effects:
     def matters_much(self, key: str) -> bool:
         """Whether a number is worth a warning."""
         own = _own(key)
-        steady = self.change(key, "mae_deg", set(SCENES) - {FICKLE})
+        steady = self.change(key, "mae_deg", set(scenes_for(key)) - {FICKLE})
         much = max(map(abs, steady)) >= MUCH_DEG
         much |= max(map(abs, self.change(key, "mae_deg"))) >= MUCH_WITH_FICKLE_DEG
         if own is None:
@@ -84,7 +87,7 @@ def _shown(value: Any) -> str:
 
 def _line(constant: Declared, effects: Effects) -> str:
     halved, doubled = effects.change(constant.key, "mae_deg")
-    steady = effects.change(constant.key, "mae_deg", set(SCENES) - {FICKLE})
+    steady = effects.change(constant.key, "mae_deg", set(scenes_for(constant.key)) - {FICKLE})
     own, extra = _own(constant.key), ""
     if constant.key in BY_SIZE:
         low, high = effects.change(constant.key, "mae_deg", (LARGE,))
@@ -142,7 +145,9 @@ def summary(rows: list[Row]) -> str:
         [
             f"As it is, the mean error over the {len(SCENES)} scenes is {base['mae_deg']:.2f}° "
             f"(normals), {base['mae_fd_deg']:.2f}° (normals of the depth) and "
-            f"{base['albedo_rmse']:.3f} (albedo).",
+            f"{base['albedo_rmse']:.3f} (albedo). The rooms that know about cast shadows are "
+            f"measured on {len(SHADOW_SCENES)} scenes that have them; all others run without that "
+            "phase.",
             "",
             f"**{len(much)} of {len(every)} numbers matter much** (by {MUCH_DEG:g}° or more "
             f"without the long lens's scene, {MUCH_WITH_FICKLE_DEG:g}° with it, or "

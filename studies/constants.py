@@ -46,6 +46,8 @@ class StudyScene:
     """Keep all channels, not green alone; one is five times as fast."""
     clipped: bool = False
     known_depth: bool = False
+    shadows: str = "off"
+    """What the run is asked."""
 
 
 SCENES = {
@@ -67,6 +69,19 @@ SCENES = {
         msgspec.structs.replace(_BASE, shape="coral", cast_shadows=True), known_depth=True
     ),
 }
+SHADOW_SCENES = {
+    "coral, natural paint, cast shadows": StudyScene(
+        msgspec.structs.replace(
+            _BASE, shape="coral", albedo="natural", height=64, images=10, cast_shadows=True
+        ),
+        shadows="auto",
+    ),
+    "bust, cast shadows": StudyScene(
+        msgspec.structs.replace(_BASE, height=72, cast_shadows=True), shadows="auto"
+    ),
+}
+"""Scenes for the rooms that know about cast shadows; the others run without that phase."""
+SHADOW_ROOMS = ("joint.shadows.", "joint.record.", "sky.")
 LARGE = "bust, 240 pixels"
 """A scene of more pixels, for numbers of pixels that the others do not reach."""
 SCENES_OF_SIZE = {LARGE: StudyScene(msgspec.structs.replace(_BASE, height=240))}
@@ -78,10 +93,15 @@ BASE = "as it is"
 METRICS = ("mae_deg", "mae_fd_deg", "albedo_rmse", "lighting_error")
 
 
+def scenes_for(key: str) -> tuple[str, ...]:
+    """Scenes that a constant is measured on."""
+    return tuple(SHADOW_SCENES if key.startswith(SHADOW_ROOMS) else SCENES)
+
+
 @cache
 def scene_of(name: str) -> tuple[Capture, Reconstruction]:
     """Render a scene."""
-    asked = (SCENES | SCENES_OF_SIZE)[name]
+    asked = (SCENES | SHADOW_SCENES | SCENES_OF_SIZE)[name]
     made = render(asked.synth)
     capture = made.capture
     photos = capture.photos
@@ -158,7 +178,8 @@ def measured(task: tuple[Change | None, str]) -> dict[str, Any]:
     """One constant at one value on one scene."""
     change, name = task
     capture, truth = scene_of(name)
-    settings: dict[str, Any] = {}
+    asked = (SCENES | SHADOW_SCENES | SCENES_OF_SIZE)[name]
+    settings: dict[str, Any] = {"shadows": asked.shadows}
     module, before = None, None
     if change is not None and not change.module:
         settings[change.name] = change.value
@@ -195,7 +216,10 @@ def main(options: Constants) -> None:
     """Run every constant on every scene."""
     cells = Cells(RESULTS)
     wanted: list[tuple[Change | None, str]] = [
-        (change, name) for name in SCENES for change in (None, *changes())
+        (change, name)
+        for name in SCENES | SHADOW_SCENES
+        for change in (None, *changes())
+        if change is None or name in scenes_for(change.key)
     ]
     wanted += [
         (change, name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src"
-ROOMS = ("joint", "integration", "facets", "initial")
+ROOMS = ("joint", "integration", "facets", "initial", "sky.py")
 """Rooms of the default method."""
 KINDS = ("guard", "memory", "progress", "definition")
 """Reasons not to tune a number: it only keeps a division or a loop sound, it bounds memory, it only
@@ -43,7 +43,8 @@ def declared(rooms: tuple[str, ...] = ROOMS) -> list[Declared]:
     """All module constants with a number in them, room by room."""
     found = []
     for room in rooms:
-        for path in sorted((SOURCE / "anylight" / room).rglob("*.py")):
+        place = SOURCE / "anylight" / room
+        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
             found += _of_file(path)
     return found
 

@@ -83,8 +83,16 @@ def test_every_number_of_the_default_says_its_unit_or_why_it_has_none():
 
 def test_every_tuned_number_was_measured():
     from studies.cells import Cells  # noqa: PLC0415
-    from studies.constants import BASE, RESULTS, SCENES, tuned  # noqa: PLC0415
+    from studies.constants import (  # noqa: PLC0415
+        BASE,
+        RESULTS,
+        SCENES,
+        SHADOW_SCENES,
+        scenes_for,
+        tuned,
+    )
 
     measured = {(row["key"], row["scene"]) for row in Cells(RESULTS).rows}
-    wanted = {(key, scene) for key in (BASE, *(c.key for c in tuned())) for scene in SCENES}
+    wanted = {(BASE, scene) for scene in SCENES | SHADOW_SCENES}
+    wanted |= {(c.key, scene) for c in tuned() for scene in scenes_for(c.key)}
     assert sorted(wanted - measured) == []

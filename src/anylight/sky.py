@@ -23,8 +23,9 @@ _PARTS = 16
 number of threads. (definition)"""
 
 
-def lamp_directions(num: int = NUM_LAMPS) -> Float[np.ndarray, "D 3"]:
-    """Directions spread evenly over the sphere."""
+def lamp_directions(num: int | None = None) -> Float[np.ndarray, "D 3"]:
+    """Directions spread evenly over the sphere; as many as the default uses if not given."""
+    num = NUM_LAMPS if num is None else num
     index = np.arange(num) + 0.5
     height = 1 - 2 * index / num
     angle = np.pi * (1 + np.sqrt(5)) * index
@@ -59,7 +60,6 @@ class Sky:
     camera: Camera
     lamps: Float[np.ndarray, "D 3"]
     """Directions to the lamps."""
-    num_headings: int = NUM_HEADINGS
     hides: bool = True
     """Whether the surface hides light from itself at all."""
 
@@ -67,6 +67,11 @@ class Sky:
     def size(self) -> int:
         """Number of pixels P."""
         return int(np.count_nonzero(self.mask))
+
+    @property
+    def num_headings(self) -> int:
+        """Number A."""
+        return NUM_HEADINGS
 
     @property
     def num_lamps(self) -> int:

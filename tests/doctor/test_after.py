@@ -5,12 +5,15 @@ import pytest
 from intake.files import rendering
 
 import anylight
-from anylight.doctor.after import diagnose
+from anylight.doctor.after import _about_shadows, diagnose
 from anylight.doctor.before import examine
 from anylight.intake.load import load
 from anylight.intake.shifts import Shifts
 from anylight.io.capture import save_capture
 from anylight.model.capture import Capture
+from anylight.model.reconstruction import Reconstruction
+from anylight.model.result import Result
+from anylight.model.status import Status
 
 
 def vase():
@@ -26,7 +29,7 @@ def shaken(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shaken")
     save_capture(folder, Capture(photos, capture.mask, capture.camera))
     intake = load(folder)
-    return anylight.reconstruct(intake.capture), intake
+    return anylight.reconstruct(intake.capture, shadows="off"), intake
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +124,19 @@ def test_bowls_and_flips_are_suspected(shaken, starts, word):
     ]
     assert len(found) == (word is not None)
     assert all(word in text for text in found)
+
+
+def _bare(scene, record):
+    return Result(scene, Status.FINISHED, (), (), {}, 1, "default", record)
+
+
+def test_hidden_parts_are_told():
+    mask = np.ones((4, 5), bool)
+    scene = Reconstruction(mask, openness=np.full((4, 5), 0.4))
+    record = {"shadows": {"verdict": "cast shadows are part of the explanation."}}
+    (finding,) = _about_shadows(_bare(scene, record))
+    assert finding.severity == "note"
+    assert "100 % of the pixels see less than half" in finding.text
+    (other,) = _about_shadows(_bare(Reconstruction(mask), {"shadows": {"verdict": "none seen."}}))
+    assert other.text == "None seen."
+    assert _about_shadows(_bare(scene, {})) == []

@@ -6,6 +6,7 @@ import pytest
 
 from anylight.export.folder import EXPORTED, export_scene
 from anylight.export.relit import LAMPS, relit_previews
+from anylight.geometry.camera import Orthographic
 from anylight.model.reconstruction import Reconstruction
 
 NAMES = ("a b.png", "ü.png", "c.png")
@@ -17,8 +18,8 @@ def written(folder):
 
 @pytest.fixture
 def full(vase):
-    confidence = np.where(vase.mask, 0.7, np.nan)
-    return replace(vase, unit="mm", confidence=confidence)
+    confidence, openness = (np.where(vase.mask, value, np.nan) for value in (0.7, 0.9))
+    return replace(vase, unit="mm", confidence=confidence, openness=openness)
 
 
 def test_everything_is_written_and_announced(tmp_path, full):
@@ -74,3 +75,25 @@ def test_relit_sides_are_lit_from_their_side(vase):
     assert all(max(picture.shape[:2]) <= 64 for picture in pictures.values())
     assert max(relit_previews(vase, 32)["front"].shape[:2]) <= 32
     assert relit_previews(replace(vase, normals=None), 64) == {}
+
+
+def test_a_lamp_from_the_side_casts_shadows_where_they_are_known(vase):
+    """A wall in front of a floor: under a lamp behind the wall the floor near it is dark."""
+    rows, columns = np.mgrid[:40, :40]
+    mask = (rows > 3) & (rows < 36) & (columns > 3) & (columns < 36)
+    depth = np.where(np.abs(columns - 12) < 3, -8.0, 0.0)
+    normals = np.zeros((40, 40, 3))
+    normals[..., 2] = -1
+    wall = Reconstruction(
+        mask,
+        Orthographic((19.5, 19.5)),
+        np.where(mask, depth, np.nan),
+        np.where(mask[..., None], normals, np.nan),
+        openness=np.where(mask, 1.0, np.nan),
+    )
+    lit = relit_previews(wall, 40)
+    behind, before = lit["left"][20, 18].mean(), lit["left"][20, 32].mean()
+    assert behind < 0.7 * before
+    plain = relit_previews(replace(wall, openness=None), 40)["left"]
+    assert plain[20, 18].mean() == plain[20, 32].mean()
+    assert vase.openness is None

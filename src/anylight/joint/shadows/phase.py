@@ -45,10 +45,10 @@ _EXPLAINED = 0.005
 _MARGIN = 0.1
 """By how much a surface that hides light must lower the (logarithmic) energy to be believed.
 [log-energy]"""
-_ALIKE = 20.0
+_ALIKE = 10.0
 """So many samples of a pixel count as one: residuals of a model that is not quite right are alike.
 [samples]"""
-_HIDDEN_DEG = 10.0
+_HIDDEN_DEG = 7.0
 """Spread of a normal that sees half of its sky, from errors of the horizons. [degrees]"""
 _SHARE = (0.1, 0.2, 0.7, 1.0)
 """Share of the phase's work done after every part. (progress)"""
