@@ -266,6 +266,23 @@ def figure_count() -> None:
     save_figure(fig, "count.png")
 
 
+def figure_shadows() -> None:
+    """Cast shadows left alone and explained: shape, error, albedo; the truth beside them."""
+    made = render(
+        SynthOptions(shape="coral", albedo="natural", height=240, images=20, cast_shadows=True)
+    )
+    truth, capture = made.truth, made.capture
+    rows = [photo_pictures(capture, [0, 7, 13])]
+    scenes = [reconstruct(capture, shadows=mode).reconstruction for mode in ("off", "auto")]
+    for name in ("shaded", "normals", "albedo"):
+        rows.append([scene_pictures(scene)[name] for scene in (*scenes, truth)])
+    rows.append(
+        [*(error_of(scene, truth) for scene in scenes), scene_pictures(scenes[1])["openness"]]
+    )
+    pictures = [shrink(picture, 240) for column in zip(*rows, strict=True) for picture in column]
+    write_image(IMAGES / "shadows.png", contact_sheet(pictures, columns=len(rows)))
+
+
 def figure_mask() -> None:
     """What the automatic mask makes of photos in front of a dim, mottled wall."""
     rng = np.random.default_rng(0)
@@ -331,6 +348,7 @@ FIGURES = (
     figure_contact,
     figure_clipping,
     figure_count,
+    figure_shadows,
     figure_mask,
     figure_report,
 )

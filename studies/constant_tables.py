@@ -146,7 +146,7 @@ def summary(rows: list[Row]) -> str:
             f"As it is, the mean error over the {len(SCENES)} scenes is {base['mae_deg']:.2f}° "
             f"(normals), {base['mae_fd_deg']:.2f}° (normals of the depth) and "
             f"{base['albedo_rmse']:.3f} (albedo). The rooms that know about cast shadows are "
-            f"measured on {len(SHADOW_SCENES)} scenes that have them; all others run without that "
+            f"measured on {len(SHADOW_SCENES)} scene that has them; all others run without that "
             "phase.",
             "",
             f"**{len(much)} of {len(every)} numbers matter much** (by {MUCH_DEG:g}° or more "

@@ -76,9 +76,6 @@ SHADOW_SCENES = {
         ),
         shadows="auto",
     ),
-    "bust, cast shadows": StudyScene(
-        msgspec.structs.replace(_BASE, height=72, cast_shadows=True), shadows="auto"
-    ),
 }
 """Scenes for the rooms that know about cast shadows; the others run without that phase."""
 SHADOW_ROOMS = ("joint.shadows.", "joint.record.", "sky.")

@@ -36,6 +36,9 @@ BYTES_PER_PIXEL = 700
 SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 1.5e-4, 15.0
 """Wall time of the default method on two cores, 20 photos."""
 
+SHADOW_SECONDS_PER_PIXEL, SHADOW_SECONDS = 2e-4, 25.0
+"""The same for the phase that explains cast shadows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Examination:
@@ -105,6 +108,7 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
     order = orders_for(capture.num_photos)[-1]
     bytes_needed = BYTES_AT_LEAST + 2 * capture.photos.nbytes + BYTES_PER_PIXEL * pixels
     seconds = max(SECONDS_PER_PIXEL * pixels, SECONDS_AT_LEAST)
+    shadows = SHADOW_SECONDS + SHADOW_SECONDS_PER_PIXEL * pixels
     findings = [
         *_about_photos(intake),
         *_about_coding(intake),
@@ -116,8 +120,9 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
         Finding(
             "note",
             "forecast",
-            f"{pixels:,} pixels on the object: about {bytes_needed / 2**30:.1f} GiB of memory and "
-            f"{_duration(seconds)} on two cores.".replace(",", " "),
+            f"{pixels:,}".replace(",", " ")
+            + f" pixels on the object: about {bytes_needed / 2**30:.1f} GiB of memory and "
+            f"{_duration(seconds)} on two cores, {_duration(shadows)} more if it shadows itself.",
             "Use --downscale 2 for a quick look." if seconds > 120 else "",
         ),
     ]

@@ -185,6 +185,7 @@ def explain(
             seen = yield from _within(
                 _SHADOW_SHARE, see(capture, white, height, unit, painting.albedo, painting.noise)
             )
+            yield Progress(_SHADOW_SHARE[1], seen.verdict, "shadows")
         except StopRequestedError:
             last.stopped = True
     if seen is not None and seen.found is not None:

@@ -20,7 +20,7 @@ _STEPS = 6
 """Newton steps. [steps]"""
 _DAMPING = 1e-2
 """First damping, relative to the curvature. [share]"""
-_HOLD = 0.05
+_HOLD = 0.02
 """What a turn of one radian away from the lower resolution's normal costs, relative to the usual
 curvature. [share]"""
 _DARK = 1e-3

@@ -19,7 +19,7 @@ from anylight.model.method import Progress
 from anylight.sky import Sky, lamp_directions
 
 from .descent import Round, descend, light_up
-from .energy import FullModel, Scene, State
+from .energy import FullModel, State
 from .facing import Faces, Lights, face
 from .levels import Blocks, finer, first_state, reduced
 
@@ -155,7 +155,7 @@ def see(
         return Seen("the photos show no cast shadows that the shape explains.", energies=energies)
     yield Progress(_SHARE[2], "normals of single pixels under the lamps", "shadows")
     lights = _all_lights(capture, white, factor, ended, model)
-    faces, depths = _finish(capture, white, blocks, fine, ended, lights)
+    faces, depths = _finish(capture, white, blocks, ended, lights)
     strength = lights.strength.reshape(len(directions), capture.num_channels, capture.num_photos)
     found = Shadowed(
         faces,
@@ -215,40 +215,37 @@ def _finish(
     capture: Capture,
     white: float,
     blocks: Blocks,
-    scene: Scene,
     ended: Round,
     lights: Lights,
 ) -> tuple[Faces, Float[np.ndarray, " P"]]:
     """Normals, albedo and heights of the photos' own pixels."""
     domain = Domain(np.asarray(capture.mask))
-    own = blocks.own
-    height = _spread_out(blocks, scene, ended.energy.height)
-    unit = np.ascontiguousarray(ended.energy.unit[own].T)
-    albedo = np.exp(ended.state.paint)[own].T
+    scale = blocks.factor if isinstance(capture.camera, Orthographic) else 1.0
+    height = scale * _spread_out(blocks, ended.energy.height[:, None])[:, 0]
+    unit = _spread_out(blocks, ended.energy.unit)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    unit = np.ascontiguousarray(unit.T, np.float32)
+    albedo = np.exp(ended.state.paint)[blocks.own].T
     faces = face(capture, white, height, unit, albedo, lights)
     known = (height, np.ones(domain.size))
     return faces, step_heights(capture.camera, domain, faces.unit, known=known)
 
 
-def _spread_out(
-    blocks: Blocks, scene: Scene, height: Float[np.ndarray, " B"]
-) -> Float[np.ndarray, " P"]:
-    """Heights of a lower resolution at the photos' pixels, interpolated within the object."""
-    if blocks.factor == 1:
-        return height
-    mask = scene.facets.mask
-    image = np.zeros(mask.shape)
-    image[mask] = height * (blocks.factor if isinstance(scene.facets.camera, Orthographic) else 1.0)
+def _spread_out(blocks: Blocks, values: Float[np.ndarray, "B c"]) -> Float[np.ndarray, "P c"]:
+    """Values of a lower resolution at the photos' pixels, interpolated within the object."""
+    mask = blocks.coarse
+    image = np.zeros((*mask.shape, values.shape[1]))
+    image[mask] = values
     rows, columns = np.nonzero(blocks.mask)
     r = (rows + 0.5) / blocks.factor - 0.5
     c = (columns + 0.5) / blocks.factor - 0.5
-    total, weight = np.zeros((2, len(rows)))
+    total, weight = np.zeros((len(rows), values.shape[1])), np.zeros(len(rows))
     for dr in (0, 1):
         for dc in (0, 1):
             i, j = np.floor(r).astype(int) + dr, np.floor(c).astype(int) + dc
             share = (1 - np.abs(r - i)) * (1 - np.abs(c - j))
             i, j = np.clip(i, 0, mask.shape[0] - 1), np.clip(j, 0, mask.shape[1] - 1)
             share = share * mask[i, j]
-            total += share * image[i, j]
+            total += share[:, None] * image[i, j]
             weight += share
-    return total / weight
+    return total / weight[:, None]
