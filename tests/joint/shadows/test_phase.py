@@ -96,7 +96,8 @@ def test_lamps_survive_the_archive(tmp_path, found):
     assert (scene.lamps >= 0).all()
 
 
-def test_photos_without_shadows_keep_what_the_course_found():
+def test_photos_without_shadows_keep_what_the_course_found(monkeypatch):
+    monkeypatch.setattr(phase, "_COARSE_STEPS", 100)
     clean = render(SynthOptions(**{**_asdict(_MANY), "noise": 0.01}))
     looked, plain = (reconstruct(clean.capture, shadows=s) for s in ("auto", "off"))
     assert not looked.record["shadows"]["explained"]
@@ -188,3 +189,13 @@ def test_blocks_average_pixels_and_leave_out_what_is_saturated():
     )  # fmt: skip
     assert np.isfinite(state.paint).all()
     assert state.light.shape == (16, 30)
+
+
+def test_photos_that_did_not_decide_get_their_light_too(shadowed, monkeypatch):
+    for name, value in (("_MOST_PHOTOS", 6), ("_COARSE_STEPS", 80), ("_FINE_STEPS", 60)):
+        monkeypatch.setattr(phase, name, value)
+    capture = shadowed.capture
+    scene = reconstruct(capture).reconstruction
+    assert scene.lamps.shape[:2] == (10, 3)
+    misfits = photo_misfits(scene, capture.photos, capture.full_scale)
+    assert misfits.max() < 0.25

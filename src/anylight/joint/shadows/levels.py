@@ -89,7 +89,8 @@ def first_state(
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     photos = scene.photos.reshape(facets.size, scene.num_channels, -1)
     coarse_albedo = np.maximum(blocks.mean(albedo.T), 0)
-    usual = np.median(photos.mean(axis=2), axis=0) / np.median(coarse_albedo, axis=0)
+    middle = np.maximum(np.median(coarse_albedo, axis=0), _DARKEST)
+    usual = np.median(photos.mean(axis=2), axis=0) / middle
     paint = np.log(np.maximum(usual * coarse_albedo, _DARKEST)).astype(np.float32)
     light = np.empty((num_lamps, scene.num_channels, scene.num_photos), np.float32)
     light[:] = np.log(4.0 / num_lamps)  # shades with one where all of the own sky is seen
