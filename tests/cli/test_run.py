@@ -223,7 +223,7 @@ def test_ctrl_c_in_the_first_step_keeps_that_step(capture, tmp_path, capfd, monk
     ("place", "method"),
     [
         ("anylight.paper.method.reconstruction", FAST),
-        ("anylight.joint.explanation.paint", ["--order", "2", "--refine-iterations", "1"]),
+        ("anylight.joint.explanation.paint", ["--order", "2", "--shadows", "off"]),
     ],
     ids=["paper", "default"],
 )
