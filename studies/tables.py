@@ -220,8 +220,8 @@ def shadow_table(rows: list[Row]) -> str:
     """Scenes with cast shadows: with and without the phase that explains them."""
     lines = [
         "| shape | paint | without | with | darkest quarter | most open quarter | "
-        "confidence against error | seconds |",
-        "|---|---|---|---|---|---|---|---|",
+        "confidence against error |",
+        "|---|---|---|---|---|---|---|",
     ]
     before, after = [], []
     for row in (r for name in ("shadows", "further") for r in select(rows, set=name, mode="auto")):
@@ -232,13 +232,13 @@ def shadow_table(rows: list[Row]) -> str:
         name = row["shape"].replace("_", " ") + (" *" if row["set"] == "further" else "")
         lines.append(
             f"| {name} | {row['albedo']} | {old} | {row['mae_deg']:.1f} | {dark} | {bright} | "
-            f"{row['rank']:.2f} | {row['seconds']:.0f} |"
+            f"{row['rank']:.2f} |"
         )
         if row["set"] == "shadows":
             after.append(row["mae_deg"])
             before += [cell["mae_deg"] for cell in off]
     mean = f"{np.mean(before):.1f}" if len(before) == len(after) else "–"
-    lines.append(f"| mean of the six | | {mean} | {np.mean(after):.1f} | | | | |")
+    lines.append(f"| mean of the six | | {mean} | {np.mean(after):.1f} | | | |")
     return "\n".join(lines)
 
 
