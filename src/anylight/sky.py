@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from anylight.arrays import Mask
 from anylight.geometry.camera import Camera, Perspective
+from anylight.geometry.directions import even_directions
 from anylight.kernels import horizons, lamps
 
 NUM_LAMPS = 512
@@ -25,13 +26,7 @@ number of threads. (definition)"""
 
 def lamp_directions(num: int | None = None) -> Float[np.ndarray, "D 3"]:
     """Directions spread evenly over the sphere; as many as the default uses if not given."""
-    num = NUM_LAMPS if num is None else num
-    index = np.arange(num) + 0.5
-    height = 1 - 2 * index / num
-    angle = np.pi * (1 + np.sqrt(5)) * index
-    radius = np.sqrt(1 - height**2)
-    directions = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
-    return directions.astype(np.float32)
+    return even_directions(NUM_LAMPS if num is None else num).astype(np.float32)
 
 
 def _steps(longest: float) -> Float[np.ndarray, " n"]:

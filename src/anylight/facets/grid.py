@@ -133,6 +133,15 @@ class FacetGrid:
         here = self.here
         return (flat[here] + flat[here + 1] + flat[here + width] + flat[here + width + 1]) / 4
 
+    def over_pixels(self, height: Float[np.ndarray, " P"]) -> Heights:
+        """A surface from heights of the pixels: corners are the mean of those that meet there."""
+        total, count = np.zeros((2, self.grid.shape[0] * self.grid.shape[1]))
+        width = self.grid.shape[1]
+        for step in (0, 1, width, width + 1):
+            total += np.bincount(self.here + step, height, len(total))
+            count += np.bincount(self.here + step, minlength=len(total))
+        return self.centred((total / np.maximum(count, 1)).reshape(self.grid.shape))
+
     def from_pixels(self, values: Float[np.ndarray, " P"]) -> Heights:
         """Adjoint of `at_pixels`."""
         shape = self.grid.shape

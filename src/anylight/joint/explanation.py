@@ -331,11 +331,6 @@ def spanning(
 
 
 def corner_heights(level: FacetGrid, depth: Float[np.ndarray, " P"]) -> Heights:
-    """Heights of the corners from a depth of the pixels: the mean of the pixels that meet there."""
+    """A surface from a depth of the pixels."""
     height = depth if isinstance(level.camera, Orthographic) else np.log(depth)
-    total, count = np.zeros((2, level.grid.shape[0] * level.grid.shape[1]))
-    width = level.grid.shape[1]
-    for step in (0, 1, width, width + 1):
-        total += np.bincount(level.here + step, height, len(total))
-        count += np.bincount(level.here + step, minlength=len(total))
-    return level.centred((total / np.maximum(count, 1)).reshape(level.grid.shape))
+    return level.over_pixels(height)

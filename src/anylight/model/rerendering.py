@@ -17,21 +17,12 @@ def rerendered(
     """Radiance of some pixels in every photo; normals, albedo and lighting must be known."""
     assert scene.normals is not None
     assert scene.albedo is not None
-    albedo, normals = scene.albedo[rows, columns].T, scene.normals[rows, columns]
-    return albedo * light_that_reaches(scene, rows, columns, normals)
-
-
-def light_that_reaches(
-    scene: Reconstruction,
-    rows: Int[np.ndarray, " n"],
-    columns: Int[np.ndarray, " n"],
-    normals: Float[np.ndarray, "n 3"],
-) -> Float[np.ndarray, "M C n"]:
-    """Shading of some pixels in every photo, less what the surface hides from itself."""
     assert scene.lighting is not None
+    albedo = scene.albedo[rows, columns].T
     if scene.lamps is None or scene.depth is None or scene.camera is None:
-        return shading(scene.lighting, normals)
-    return lamp_light(scene, scene.lamps, lamp_directions(scene.lamps.shape[2]), rows, columns)
+        return albedo * shading(scene.lighting, scene.normals[rows, columns])
+    directions = lamp_directions(scene.lamps.shape[2])
+    return albedo * lamp_light(scene, scene.lamps, directions, rows, columns)
 
 
 def lamp_light(

@@ -8,7 +8,6 @@ import pytest
 from anylight.facets.grid import FacetGrid
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.joint.shadows.energy import FullModel, Scene, State
-from anylight.joint.shadows.levels import at_corners
 from anylight.sky import Sky, lamp_directions
 from tests.kernels.test_horizons import hilly
 
@@ -22,7 +21,7 @@ def problem(camera, hides=True, seed=0):
     mask, depth = hilly(camera)
     facets = FacetGrid(mask, camera)
     height = depth[mask].astype(float)
-    surface = at_corners(facets, np.log(height) if isinstance(camera, Perspective) else height)
+    surface = facets.over_pixels(np.log(height) if isinstance(camera, Perspective) else height)
     photos = rng.uniform(0.1, 0.9, (facets.size, 2 * 5)).astype(np.float32)
     weight = rng.uniform(0.2, 1, photos.shape).astype(np.float32)
     model = FullModel(

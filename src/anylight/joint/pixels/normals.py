@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.facets.grid import Heights
+from anylight.geometry.directions import even_directions
 from anylight.geometry.normals import slopes_from_normals
 from anylight.integration.smooth import clamp_slant
 from anylight.joint.problem.fit import (
@@ -57,11 +58,7 @@ class PixelNormals:
 
 def directions(num: int) -> Float[np.ndarray, "n 3"]:
     """Directions spread evenly over the side of the sphere that a camera can see."""
-    index = np.arange(2 * num) + 0.5
-    height = 1 - index / num
-    angle = np.pi * (1 + np.sqrt(5)) * index
-    radius = np.sqrt(1 - height**2)
-    points = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
+    points = even_directions(2 * num)
     return points[points[:, 2] < _SEEN]
 
 

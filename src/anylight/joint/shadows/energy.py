@@ -1,6 +1,7 @@
 """The energy of the full model: light of lamps over horizons, paint, and a surface that ties them.
 
-    E = mean over photos of log(misfit)  +  paint's variation  +  normals against the surface
+    E = mean over photos of log(misfit) + paint's variation + what normals explain of the paint
+        + normals against the surface + gauge prior
 
 The logarithm makes the terms comparable whatever the scale of the residual: where the photos are
 explained well, paint and surface must give way to them, where they are not, they hold. Photos whose
@@ -118,32 +119,29 @@ class FullModel:
         focal = facets.camera.focal_px[0] if isinstance(facets.camera, Perspective) else 1.0
         self.focal = float(focal)
 
-    def shape(
+    def _shape(
         self, state: State
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Heights of the pixels; normals of the surface and of the pixels; lengths of both."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Heights of the pixels; normals of the surface and of the pixels, each with lengths."""
         facets = self.scene.facets
         p, q = facets.slopes(state.surface)
         smooth, length = facets.normals(p, q)
         turned = smooth.T + state.turn
         size = np.linalg.norm(turned, axis=1).astype(np.float32)
         unit = np.ascontiguousarray(turned / size[:, None], np.float32)
-        return facets.at_pixels(state.surface), smooth, length, unit, size, turned
+        return facets.at_pixels(state.surface), smooth, length, unit, size
 
     def __call__(self, state: State) -> Energy:
         """What a state costs."""
         sky = self.sky
-        height, _, _, unit, _, _ = self.shape(state)
+        height, _, _, unit, _ = self._shape(state)
         depth = sky.depth(height)
         skyline = sky.skyline(depth, unit)
         sky.reach(unit, skyline, self._reach)
-        return self._lit(state, Energy(0.0, np.zeros(0), 0.0, 0.0, 0.0, unit, height, skyline))
+        return self.relit(state, Energy(0.0, np.zeros(0), 0.0, 0.0, 0.0, unit, height, skyline))
 
     def relit(self, state: State, energy: Energy) -> Energy:
         """What a state costs whose surface and normals are those of the state asked for last."""
-        return self._lit(state, energy)
-
-    def _lit(self, state: State, energy: Energy) -> Energy:
         scene = self.scene
         light, albedo = np.exp(state.light), np.exp(state.paint)
 
@@ -180,19 +178,15 @@ class FullModel:
     def gradient(self, state: State, energy: Energy) -> State:
         """Derivative at the state whose energy was asked for last."""
         sky, facets = self.sky, self.scene.facets
-        by_paint = self._by_paint(state, energy)
+        by_paint, by_light = self.light_gradient(state, energy)
         light = np.exp(state.light)
         by_reach = np.empty_like(self._reach)
 
-        def back(some: slice) -> np.ndarray:
+        def back(some: slice) -> None:
             np.matmul(self._residual[some], light.T, out=by_reach[some])
-            return self._reach[some].T @ self._residual[some]
 
-        by_light = np.zeros_like(light)
-        for part in in_parallel(back, chunks(facets.size, _ROWS)):
-            by_light += part
-        by_light *= light
-        height, smooth, length, unit, size, _ = self.shape(state)
+        in_parallel(back, chunks(facets.size, _ROWS))
+        height, smooth, length, unit, size = self._shape(state)
         by_unit, by_height = sky.reach_adjoint(sky.depth(height), unit, energy.skyline, by_reach)
         by_unit += _DISTINCT * _likeness(state.paint, unit)[2]
         by_mean = 2 * FULL_WEIGHT * self._strain(unit) / spread()

@@ -84,7 +84,7 @@ def first_state(
     coarse = blocks.mean(height[:, None])[:, 0]
     if isinstance(facets.camera, Orthographic):
         coarse = coarse / blocks.factor
-    surface = at_corners(facets, coarse)
+    surface = facets.over_pixels(coarse)
     normals = blocks.mean(unit.T)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     photos = scene.photos.reshape(facets.size, scene.num_channels, -1)
@@ -102,16 +102,6 @@ def finer(state: State, coarse: Scene, fine: Scene) -> State:
     own = Blocks(fine.facets.mask, 2).own
     surface = refine(coarse.facets, fine.facets, state.surface)
     return State(surface, state.turn[own], state.paint[own], state.light)
-
-
-def at_corners(facets: FacetGrid, height: Float[np.ndarray, " P"]) -> Heights:
-    """Heights of the corners: the mean of the pixels that meet there."""
-    width = facets.grid.shape[1]
-    total, count = np.zeros((2, facets.grid.shape[0] * width))
-    for step in (0, 1, width, width + 1):
-        total += np.bincount(facets.here + step, height, len(total))
-        count += np.bincount(facets.here + step, minlength=len(total))
-    return facets.centred((total / np.maximum(count, 1)).reshape(facets.grid.shape))
 
 
 def _turned(
