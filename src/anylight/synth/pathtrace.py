@@ -35,8 +35,8 @@ _FINER = 4
 """Texels of a map become so many along every side, because Mitsuba blends neighbouring ones."""
 _REFRACTION = 1.5
 """Of the clear coat that gloss is."""
-_LLVM = range(21, 15, -1)
-"""Versions of LLVM that the fast variant runs with, newest first."""
+_LLVM = range(21, 18, -1)
+"""Versions of LLVM that the fast variant runs with, newest first; 16 aborts on some processors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +194,13 @@ def _mitsuba() -> Iterator[Any]:
 
 @cache
 def _variant() -> str:
-    """LLVM if there is one that is new enough, else scalar, which needs nothing.
+    """A graphics card, else LLVM if there is one that is new enough, else scalar.
 
-    An older LLVM would end the whole process, so a library is looked for by its version.
+    An older LLVM would end the whole process, so a library is looked for by its version. Scalar
+    needs nothing.
     """
+    if all(ctypes.util.find_library(name) for name in ("cuda", "nvoptix")):
+        return "cuda_ad_rgb"
     if "DRJIT_LIBLLVM_PATH" in os.environ:
         return "llvm_ad_rgb"
     for version in _LLVM:

@@ -38,10 +38,11 @@ class CoarseSystem:
     """Curvature by the slopes of every pixel."""
     stiffness: Float[np.ndarray, "m m"]
     """Curvature of the modes by themselves, apart from the photos."""
-    _matrix: Float[np.ndarray, "n n"] = field(init=False)
+    _own: Float[np.ndarray, "m m"] = field(init=False)
+    """Of the modes with themselves."""
 
     def __post_init__(self) -> None:
-        level, num = self.level, len(self.modes)
+        level = self.level
         rng = np.random.default_rng(0)
         self._sample = (
             np.arange(level.size)
@@ -53,12 +54,7 @@ class CoarseSystem:
         p, q = level.corner_slopes(self._corners)
         uu, uv, vv = self.blocks[:, self._sample].astype(float)
         own, coefficients = polynomial(self.light)
-        channels = level.num_channels
-        self._columns = self.light.shape[1] // channels
-        self._each = own.size * self._columns
-        size = num + channels * self._each
-        matrix = np.zeros((size, size), np.float32)
-        matrix[:num, :num] = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
+        self._columns = self.light.shape[1] // level.num_channels
         unit, length = self.fit.unit[:, self._sample], self.fit.length[self._sample]
         tiles = np.empty((3, num_tiles(len(self._sample)), own.size, TILE), np.float32)
         turns = level.turns(unit, length, self._sample)
@@ -67,45 +63,41 @@ class CoarseSystem:
         shades = [part.T @ coefficients for part in terms]
         harmonic = terms[0].T @ own.matrix.T.astype(np.float32)
         slopes = (p.astype(np.float32), q.astype(np.float32))
-        in_parallel(
-            lambda channel: self._add_channel(matrix, channel, shades, harmonic, slopes),
-            range(channels),
+        self._channels = in_parallel(
+            lambda channel: self._channel(channel, shades, harmonic, slopes),
+            range(level.num_channels),
         )
-        matrix *= np.float32(self._factor)
-        matrix[:num, :num] += self.stiffness
-        self._matrix = matrix
+        photos = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
+        self._own = self._factor * photos + self.stiffness
 
-    def _light_of(self, channel: int) -> slice:
-        first = len(self.modes) + channel * self._each
-        return slice(first, first + self._each)
-
-    def _add_channel(
+    def _channel(
         self,
-        matrix: Float[np.ndarray, "n n"],
         channel: int,
         shades: list[np.ndarray],
         harmonic: Float[np.ndarray, "s K"],
         slopes: tuple[np.ndarray, np.ndarray],
-    ) -> None:
+    ) -> "_Channel":
         """Couplings of a channel's light with itself and with the modes."""
-        sample, num, own = self._sample, len(self.modes), self._light_of(channel)
+        sample, num, size = self._sample, len(self.modes), harmonic.shape[1]
         columns = slice(channel * self._columns, (channel + 1) * self._columns)
-        root = self.fit.albedo[sample, channel] * np.sqrt(self.weight[sample])
+        root = self.fit.albedo[sample, channel] * np.sqrt(self.weight[sample] * self._factor)
+        root = root.astype(np.float32)
         shading, *moves = (shade[:, columns] for shade in shades)
         direction = shading / np.sqrt((shading**2).sum(axis=1, keepdims=True) + 1e-20)
         scaled = harmonic * root[:, None]
-        outer = (direction[:, :, None] * scaled[:, None, :]).reshape(len(sample), self._each)
-        matrix[own, own] = -(outer.T @ outer)
-        square, size = scaled.T @ scaled, scaled.shape[1]
-        for k in range(own.start, own.stop, size):
-            matrix[k : k + size, k : k + size] += square
+        outer = (direction[:, :, None] * scaled[:, None, :]).reshape(len(sample), -1)
+        own = -(outer.T @ outer)
+        square = scaled.T @ scaled
+        for k in range(0, len(own), size):
+            own[k : k + size, k : k + size] += square
         by_p, by_q = (
             move - direction * (direction * move).sum(axis=1, keepdims=True) for move in moves
         )
+        across = np.empty((num, len(own)), np.float32)
         for k, (p, q) in enumerate(zip(*slopes, strict=True)):
             change = by_p * p[:, None] + by_q * q[:, None]
-            matrix[k, own] = ((change * root[:, None]).T @ scaled).ravel()
-        matrix[own, :num] = matrix[:num, own].T
+            across[k] = ((change * root[:, None]).T @ scaled).ravel()
+        return _Channel(own, across)
 
     def damp(self, edge: Float[np.ndarray, " P"], light: float) -> Float[np.ndarray, " CR"] | None:
         """Factorise with damping; returns that of the light, column by column.
@@ -116,46 +108,93 @@ class CoarseSystem:
             edge: what holds the surface at every pixel (see `facets.assemble`).
             light: damping relative to the light's own curvature.
         """
-        num = len(self.modes)
-        matrix = self._matrix.copy()
+        matrix = self._own.copy()
         held = edge[self._sample] * (self._factor / 2)
         for one, other in ((0, 1), (2, 3), (0, 2), (1, 3)):
             change = self._corners[one] - self._corners[other]
-            matrix[:num, :num] += (change * held) @ change.T
+            matrix += (change * held) @ change.T
         diagonal = np.diag(matrix).copy()
-        ridge = np.empty(len(matrix))
-        ridge[:num] = _RIDGE * (diagonal[:num] + (float(diagonal[:num].mean()) if num else 0))
-        damping = np.empty(self.light.shape[1])
-        for c in range(self.level.num_channels):
-            own = self._light_of(c)
-            mean = float(diagonal[own].mean())
-            damping[c * self._columns : (c + 1) * self._columns] = light * mean
-            ridge[own] = (light + _RIDGE) * mean + 1e-30
-        matrix[np.diag_indices(len(matrix))] += ridge
-        factor = _factorised(matrix)
+        lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
+        matrix[np.diag_indices(len(matrix))] += lift
+        held_by = [light * channel.size for channel in self._channels]
+        solved = in_parallel(
+            lambda k: self._channels[k].held(held_by[k] + _RIDGE * self._channels[k].size + 1e-30),
+            range(len(self._channels)),
+        )
+        self._solved = [channel for channel in solved if channel is not None]
+        if len(self._solved) < len(solved):
+            return None
+        for channel, answered in zip(self._channels, self._solved, strict=True):
+            matrix -= channel.across @ answered.answers.astype(float)
+        factor = _factorised((matrix + matrix.T) / 2)
         if factor is None:
             return None
         self._inverse = factor
-        return damping
+        return np.repeat(held_by, self._columns)
 
     def solve(
         self, amounts: Float[np.ndarray, " m"], light: Light
     ) -> tuple[Float[np.ndarray, " m"], Light]:
         """Amounts of the modes and light that answer a right-hand side."""
-        size, channels, num = len(light), self.level.num_channels, len(self.modes)
-        stacked = light.reshape(size, channels, -1).transpose(1, 2, 0).ravel()
-        right = np.concatenate([amounts, stacked]).astype(np.float32)
-        found = scipy.linalg.cho_solve(self._inverse, right, check_finite=False).astype(float)
-        back = found[num:].reshape(channels, -1, size).transpose(2, 0, 1).reshape(light.shape)
-        return found[:num], back
+        size, channels = len(light), self.level.num_channels
+        stacked = light.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
+        right = stacked.astype(np.float32)
+        found = [solved.solve(own) for solved, own in zip(self._solved, right, strict=True)]
+        rest = amounts.astype(float)
+        for channel, own in zip(self._channels, found, strict=True):
+            rest -= channel.across @ own
+        moved = scipy.linalg.cho_solve(self._inverse, rest, check_finite=False)
+        each = [
+            own - solved.answers @ moved.astype(np.float32)
+            for solved, own in zip(self._solved, found, strict=True)
+        ]
+        back = np.stack(each).astype(float).reshape(channels, -1, size)
+        return moved, back.transpose(2, 0, 1).reshape(light.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """A channel's light for a given change of the modes, and for a right-hand side of its own."""
+
+    factor: tuple[np.ndarray, bool]
+    answers: Float[np.ndarray, "l m"]
+    """What the light does when the modes move."""
+
+    def solve(self, right: Float[np.ndarray, " l"]) -> Float[np.ndarray, " l"]:
+        """Light that answers a right-hand side while the modes stay."""
+        return scipy.linalg.cho_solve(self.factor, right, check_finite=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Channel:
+    """Couplings of the light of a channel: channels know of each other through the modes alone."""
+
+    own: Float[np.ndarray, "l l"]
+    across: Float[np.ndarray, "m l"]
+    """With the modes."""
+
+    @property
+    def size(self) -> float:
+        """Mean curvature."""
+        return float(np.diag(self.own).mean())
+
+    def held(self, by: float) -> _Solved | None:
+        """Factorise with this much on the diagonal; None if the couplings are not finite."""
+        matrix = self.own.copy()
+        matrix[np.diag_indices(len(matrix))] += np.float32(by)
+        factor = _factorised(matrix)
+        if factor is None:
+            return None
+        answers = scipy.linalg.cho_solve(factor, self.across.T, check_finite=False)
+        return _Solved(factor, answers)
 
 
 def _factorised(matrix: Float[np.ndarray, "n n"]) -> tuple[np.ndarray, bool] | None:
-    """Cholesky factor in float32; what rounding made indefinite is lifted until it is not."""
+    """Cholesky factor; what rounding made indefinite is lifted until it is not."""
     if not np.isfinite(matrix).all():
         return None
     places = np.diag_indices(len(matrix))
-    lift = np.float32(max(float(np.abs(matrix[places]).max(initial=0)), 1e-30) * 1e-6)
+    lift = matrix.dtype.type(max(float(np.abs(matrix[places]).max(initial=0)), 1e-30) * 1e-6)
     for _ in range(_LIFTS):
         try:
             factor, lower = scipy.linalg.cho_factor(matrix, check_finite=False)
