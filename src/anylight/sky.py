@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy import ndimage
 
 from anylight.arrays import Mask
 from anylight.geometry.camera import Camera, Perspective
@@ -19,6 +20,9 @@ _GROWTH = 0.2
 """Every step along a heading is longer than the way before it by this share. [share]"""
 FADE_RAD = 0.12
 """Half the range of elevations over which a horizon hides a lamp. [radians]"""
+AROUND = 0.05
+"""Radius of the surroundings that shine on a pixel, over the square root of the pixel count.
+[share]"""
 _PARTS = 16
 """Shares of the pixels whose derivatives are summed apart: the sum then does not depend on the
 number of threads. (definition)"""
@@ -27,6 +31,21 @@ number of threads. (definition)"""
 def lamp_directions(num: int | None = None) -> Float[np.ndarray, "D 3"]:
     """Directions spread evenly over the sphere; as many as the default uses if not given."""
     return even_directions(NUM_LAMPS if num is None else num).astype(np.float32)
+
+
+def surroundings(mask: Mask, values: Float[np.ndarray, "P k"]) -> Float[np.ndarray, "P k"]:
+    """What the object around every pixel radiates: its own values, blurred."""
+    sigma = AROUND * float(np.sqrt(np.count_nonzero(mask)))
+
+    def blurred(image: Float[np.ndarray, "H W"]) -> Float[np.ndarray, "H W"]:
+        return ndimage.gaussian_filter(image, sigma, mode="constant", truncate=3)
+
+    cover = blurred(mask.astype(np.float32))[mask]
+    out, image = np.empty_like(values), np.zeros(mask.shape, np.float32)
+    for k in range(values.shape[1]):
+        image[mask] = values[:, k]
+        out[:, k] = blurred(image)[mask] / cover
+    return out
 
 
 def _steps(longest: float) -> Float[np.ndarray, " n"]:
@@ -134,6 +153,25 @@ class Sky:
         horizons.rise(depth, self.mask, self.pixels, camera, self.offsets, sine, which)
         horizons.edges(unit, self.pixels, camera, self.headings, sine, FADE_RAD, centre)
         return Skyline(sine, which, centre)
+
+    def occluders(self, skyline: Skyline, share: float = 1.0) -> Int[np.ndarray, "P A"]:
+        """Number of the pixel that makes every horizon; -1 where there is none.
+
+        Args:
+            skyline: of a surface.
+            share: of the way to it; below one, pixels in front of the horizon.
+        """
+        numbers = np.full(self.mask.shape, -1)
+        numbers[self.mask] = np.arange(self.size)
+        last = np.array(self.mask.shape) - 1
+        out = np.full(skyline.which.shape, -1)
+        for a in range(self.num_headings):
+            some = np.flatnonzero(skyline.which[:, a] != horizons.NOTHING)
+            way = self.offsets[a, skyline.which[some, a]]
+            place = self.pixels[some] + np.round(share * (way[:, :2] + way[:, 2:])).astype(int)
+            rows, columns = np.clip(place, 0, last).T
+            out[some, a] = numbers[rows, columns]
+        return out
 
     def reach(
         self, unit: Float[np.ndarray, "P 3"], skyline: Skyline, out: Float[np.ndarray, "P D"]

@@ -115,27 +115,54 @@ def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
     system = system_of(level, found, open_weights())
     assert system.damp(Damping(1e-9, 1e-9))
     coarse, modes = system._coarse, system.modes
-    matrix, num, size = coarse._matrix, len(modes), len(found.light)
+    num, size, channels = len(modes), len(found.light), level.num_channels
     assert level.size <= 2048
     still = np.zeros_like(found.light)
+
+    def by_channel(light):
+        return light.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
+
+    across = np.stack([channel.across for channel in coarse._channels])
     for k in (0, num // 2, num - 1):
         field = np.zeros(level.grid.shape)
         modes.add(np.eye(num)[k], field)
         surface, light = system.multiply(Unknowns(field, still))
-        wanted = matrix[:, k]
-        tolerance = 2e-3 * np.abs(wanted).max()
-        assert np.allclose(modes.collect(surface), wanted[:num], atol=tolerance)
-        stacked = light.reshape(size, level.num_channels, -1).transpose(1, 2, 0).ravel()
-        assert np.allclose(stacked, wanted[num:], atol=tolerance)
+        own, other = coarse._own[:, k], across[:, k]
+        tolerance = 2e-3 * max(np.abs(own).max(), np.abs(other).max())
+        assert np.allclose(modes.collect(surface), own, atol=tolerance)
+        assert np.allclose(by_channel(light), other, atol=tolerance)
     light = still.copy()
     light[5, 7] = 1.0
-    column = 7 // (light.shape[1] // level.num_channels), 7 % (light.shape[1] // 3)
-    place = num + column[0] * coarse._each + column[1] * size + 5
+    channel, column = divmod(7, light.shape[1] // channels)
+    place = column * size + 5
     surface, answer = system.multiply(Unknowns(np.zeros(level.grid.shape), light))
-    wanted = matrix[:, place]
-    assert np.allclose(modes.collect(surface), wanted[:num], atol=2e-3 * np.abs(wanted).max())
-    stacked = answer.reshape(size, level.num_channels, -1).transpose(1, 2, 0).ravel()
-    assert np.allclose(stacked, wanted[num:], atol=2e-3 * np.abs(wanted).max())
+    wanted = np.zeros_like(by_channel(light))
+    wanted[channel] = coarse._channels[channel].own[place]
+    tolerance = 2e-3 * np.abs(wanted).max()
+    assert np.allclose(modes.collect(surface), across[channel, :, place], atol=tolerance)
+    assert np.allclose(by_channel(answer), wanted, atol=tolerance)
+
+
+def test_the_small_dense_system_is_solved(state):
+    level, found = state
+    system = system_of(level, found, open_weights())
+    assert system.damp(Damping(1e-2, 1e-2))
+    coarse, num = system._coarse, len(system.modes)
+    rng = np.random.default_rng(3)
+    light = rng.standard_normal(found.light.shape)
+    amounts = rng.standard_normal(num)
+    moved, back = coarse.solve(amounts, light)
+    size, channels = len(light), level.num_channels
+
+    def by_channel(values):
+        return values.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
+
+    for channel, own, right in zip(
+        coarse._channels, by_channel(back), by_channel(light), strict=True
+    ):
+        held = (1e-2 + 1e-5) * channel.size
+        left = channel.own @ own + held * own + channel.across.T @ moved
+        assert np.linalg.norm(left - right) < 1e-2 * np.linalg.norm(right)
 
 
 def test_the_energy_falls(state):

@@ -129,7 +129,8 @@ def test_how_a_normal_explains_its_pixel():
     weight = np.ones((num, channels * photos), np.float32)
     gain = np.linspace(0.5, 1.5, photos).astype(np.float32)
     scale = 10.0  # so large that the penalty is a square
-    shade = np.einsum("pa,apk->pk", unit, vectors)
+    around = rng.uniform(0, 0.5, (num, channels * photos)).astype(np.float32)
+    shade = np.einsum("pa,apk->pk", unit, vectors) + around
     paint = rng.uniform(0.3, 0.9, (num, channels))
     seen = np.repeat(paint, photos, axis=1) * shade + 0.05 * rng.standard_normal(shade.shape)
     seen = seen.astype(np.float32)
@@ -138,8 +139,8 @@ def test_how_a_normal_explains_its_pixel():
         misfit, albedo = np.empty(num, np.float32), np.full((num, channels), 0.5, np.float32)
         gradient, blocks = np.empty((num, 3), np.float32), np.empty((num, 6), np.float32)
         lamps.face(
-            vectors, normals.astype(np.float32), seen, weight, gain, np.float32(scale), channels,
-            misfit, albedo, gradient, blocks,
+            vectors, around, normals.astype(np.float32), seen, weight, gain, np.float32(scale),
+            channels, misfit, albedo, gradient, blocks,
         )  # fmt: skip
         return misfit, albedo, gradient, blocks
 

@@ -17,7 +17,7 @@ from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.model.result import Result, scene_of
 from anylight.photometry.harmonics import DEGREES, num_harmonics
 
-FIELDS = ("depth", "normals", "albedo", "lighting", "confidence", "openness", "lamps")
+FIELDS = ("depth", "normals", "albedo", "lighting", "confidence", "openness", "lamps", "bounce")
 TRUTH_NAMES = ("truth.npz", "gt.npz")
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
@@ -79,11 +79,11 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
     if frame not in ("camera", "opengl"):
         raise InvalidInputError(f'frame is "{frame}"; it must be "camera" or "opengl".')
     fields: dict[str, np.ndarray] = {}
-    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2, 2, 3), strict=True):
+    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2, 2, 3, 1), strict=True):
         if name in arrays:
             _expect(arrays, name, axes)
             fields[name] = arrays[name].astype(float)
-    for name in fields.keys() - {"lighting", "lamps"}:
+    for name in fields.keys() - {"lighting", "lamps", "bounce"}:
         if fields[name].shape[:2] != mask.shape:
             raise InvalidInputError(
                 f"'{name}' has {fields[name].shape[:2]} rows and columns, the mask {mask.shape}."
@@ -121,6 +121,10 @@ def _check_light(fields: dict[str, np.ndarray]) -> None:
         "lighting" not in fields or fields["lamps"].shape[:2] != fields["lighting"].shape[:2]
     ):
         raise InvalidInputError("'lamps' must belong to the photos and channels of 'lighting'.")
+    if "bounce" in fields and (
+        "lamps" not in fields or len(fields["bounce"]) != fields["lamps"].shape[1]
+    ):
+        raise InvalidInputError("'bounce' must belong to the channels of 'lamps'.")
 
 
 def _camera(arrays: dict[str, np.ndarray]) -> Camera | None:

@@ -75,6 +75,8 @@ class Explanation:
     """Share of an even sky that reaches every pixel; None without cast shadows."""
     lamps: Float[np.ndarray, "M C D"] | None = None
     """Strengths of the lamps of every photo; None without cast shadows."""
+    bounce: Float[np.ndarray, " C"] | None = None
+    """What hidden directions give, relative to what surrounds a pixel; None without shadows."""
 
 
 class _LastSteps:
@@ -255,6 +257,7 @@ def _under_shadows(
         seen=seen,
         openness=found.faces.openness,
         lamps=found.lamps,
+        bounce=found.bounce,
     )
 
 

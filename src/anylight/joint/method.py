@@ -58,9 +58,13 @@ def _scene(capture: Capture, white: float, found: Explanation) -> Reconstruction
     lighting = found.lighting
     if found.lamps is None:
         lighting = faintest_light(lighting, sample)
-    num = lighting.shape[2]
-    every = lighting if found.lamps is None else np.concatenate([lighting, found.lamps], axis=2)
+    parts = [lighting]
+    if found.lamps is not None and found.bounce is not None:
+        back = np.broadcast_to(found.bounce[:, None], (*lighting.shape[:2], 1))
+        parts += [found.lamps, back]
+    num, every = lighting.shape[2], np.concatenate(parts, axis=2)
     albedo, every = balanced(found.albedo.astype(float), every, mean_photo(capture).mean(axis=1))
+    bounce = every[0, :, -1]
     every = every * (white / capture.full_scale)
     return Reconstruction(
         mask=np.array(capture.mask),
@@ -71,7 +75,8 @@ def _scene(capture: Capture, white: float, found: Explanation) -> Reconstruction
         lighting=every[:, :, :num],
         confidence=domain.scatter(found.confidence),
         openness=None if found.openness is None else domain.scatter(found.openness),
-        lamps=None if found.lamps is None else every[:, :, num:],
+        lamps=None if found.lamps is None else every[:, :, num:-1],
+        bounce=None if found.lamps is None else bounce,
         unit=capture.unit,
     )
 

@@ -208,11 +208,14 @@ def passes(unit, centre, lamps, elevation, heading, share, width, out):
 
 
 @numba.njit(parallel=True, **_OPTIONS)
-def face(vectors, unit, photos, weight, gain, scale, channels, misfit, albedo, gradient, blocks):
+def face(
+    vectors, around, unit, photos, weight, gain, scale, channels, misfit, albedo, gradient, blocks
+):
     """How well normals explain their pixels, albedo eliminated; gradient and curvature by them.
 
     Args:
-        vectors: (3, P, C·M): shading is their product with the normal.
+        vectors: (3, P, C·M): shading is their product with the normal …
+        around: (P, C·M): … and this.
         unit: (P, 3) normals.
         photos: (P, C·M).
         weight: (P, C·M), how much a sample counts.
@@ -240,6 +243,7 @@ def face(vectors, unit, photos, weight, gain, scale, channels, misfit, albedo, g
                 for m in range(num):
                     i = c * num + m
                     shade = x * vectors[0, j, i] + y * vectors[1, j, i] + z * vectors[2, j, i]
+                    shade += around[j, i]
                     off = (paint * shade - photos[j, i]) / scale
                     w = weight[j, i] * gain[m] / (1.0 + off * off)
                     upper += w * shade * photos[j, i]
@@ -250,7 +254,7 @@ def face(vectors, unit, photos, weight, gain, scale, channels, misfit, albedo, g
             for m in range(num):
                 i = c * num + m
                 vx, vy, vz = vectors[0, j, i], vectors[1, j, i], vectors[2, j, i]
-                shade = x * vx + y * vy + z * vz
+                shade = x * vx + y * vy + z * vz + around[j, i]
                 off = paint * shade - photos[j, i]
                 w = weight[j, i] * gain[m] / (1.0 + off * off / square)
                 ax, ay, az = ax + w * shade * vx, ay + w * shade * vy, az + w * shade * vz
@@ -258,7 +262,7 @@ def face(vectors, unit, photos, weight, gain, scale, channels, misfit, albedo, g
             for m in range(num):
                 i = c * num + m
                 vx, vy, vz = vectors[0, j, i], vectors[1, j, i], vectors[2, j, i]
-                shade = x * vx + y * vy + z * vz
+                shade = x * vx + y * vy + z * vz + around[j, i]
                 off = paint * shade - photos[j, i]
                 ratio = off * off / square
                 total += weight[j, i] * gain[m] * square * math.log1p(ratio)

@@ -33,6 +33,9 @@ class Reconstruction:
     lamps: Float[np.ndarray, "M C D"] | None = None
     """Strengths of the lamps (`anylight.sky.lamp_directions`) that light every photo, if cast
     shadows are part of the explanation: `lighting` is what they do where nothing hides them."""
+    bounce: Float[np.ndarray, " C"] | None = None
+    """With `lamps`: directions that the object hides from a pixel give so much of what the object
+    around it radiates. Times the albedo it is the absolute albedo, as far as the photos tell."""
     exposures: Float[np.ndarray, " M"] | None = None
     """Relative exposure of every photo, if known: its light is `lighting` divided by this."""
     unit: Literal["mm"] | None = None

@@ -2,13 +2,18 @@
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy import ndimage
 
 from anylight.model.reconstruction import Reconstruction
 from anylight.photometry.shading import shading
-from anylight.sky import Sky, lamp_directions
+from anylight.sky import Sky, lamp_directions, surroundings
 
 _CHUNK = 4096
 """Pixels that are looked at together. (memory)"""
+_FEW = 4000
+"""Pixels whose radiance stands for that of their surroundings."""
+_BOUNCES = 3
+"""How often light goes from one part of the object to another."""
 
 
 def rerendered(
@@ -22,7 +27,41 @@ def rerendered(
     if scene.lamps is None or scene.depth is None or scene.camera is None:
         return albedo * shading(scene.lighting, scene.normals[rows, columns])
     directions = lamp_directions(scene.lamps.shape[2])
-    return albedo * lamp_light(scene, scene.lamps, directions, rows, columns)
+    light = lamp_light(scene, scene.lamps, directions, rows, columns)
+    if scene.bounce is not None and scene.openness is not None:
+        hidden = 1 - np.nan_to_num(scene.openness[rows, columns], nan=1.0)
+        around = _surroundings(scene, directions, rows, columns)
+        light = light + scene.bounce[:, None] * hidden * around
+    return albedo * light
+
+
+def _surroundings(
+    scene: Reconstruction,
+    directions: Float[np.ndarray, "D 3"],
+    rows: Int[np.ndarray, " n"],
+    columns: Int[np.ndarray, " n"],
+) -> Float[np.ndarray, "M C n"]:
+    """What the object around some pixels radiates in every photo, from fewer pixels."""
+    assert scene.albedo is not None
+    assert scene.lamps is not None
+    assert scene.bounce is not None
+    assert scene.openness is not None
+    step = max(1, int(np.ceil(np.sqrt(np.count_nonzero(scene.mask) / _FEW))))
+    mask = scene.mask[step // 2 :: step, step // 2 :: step]
+    some = [step * place + step // 2 for place in np.nonzero(mask)]
+    albedo = np.nan_to_num(scene.albedo[tuple(some)].T)
+    light = lamp_light(scene, scene.lamps, directions, *some)
+    hidden = 1 - np.nan_to_num(scene.openness[tuple(some)], nan=1.0)
+    around = np.zeros_like(light)
+    for _ in range(_BOUNCES):
+        radiance = albedo * (light + scene.bounce[:, None] * hidden * around)
+        flat = radiance.reshape(-1, len(hidden)).T.astype(np.float32)
+        around = surroundings(mask, flat).T.reshape(light.shape)
+    near = ndimage.distance_transform_edt(~mask, return_distances=False, return_indices=True)
+    numbers = np.zeros(mask.shape, int)
+    numbers[mask] = np.arange(len(hidden))
+    r, c = (np.minimum(p // step, n - 1) for p, n in zip((rows, columns), mask.shape, strict=True))
+    return around[:, :, numbers[near[0][r, c], near[1][r, c]]]
 
 
 def lamp_light(

@@ -32,13 +32,14 @@ def problem(camera, hides=True, seed=0):
         (0.1 * rng.standard_normal((facets.size, 3))).astype(np.float32),
         (0.3 * rng.standard_normal((facets.size, 2))).astype(np.float32),
         (np.log(4 / NUM) + rng.standard_normal((NUM, 10))).astype(np.float32),
+        np.array([0.3, -0.4]),
     )
     return model, state
 
 
 @pytest.mark.parametrize("hides", [True, False])
 @pytest.mark.parametrize("camera", CAMERAS, ids=["perspective", "orthographic"])
-@pytest.mark.parametrize("name", ["surface", "turn", "paint", "light"])
+@pytest.mark.parametrize("name", ["surface", "turn", "paint", "light", "bounce"])
 def test_derivatives(camera, hides, name):
     model, state = problem(camera, hides)
     slope = getattr(model.gradient(state, model(state)), name)
@@ -58,10 +59,11 @@ def test_derivatives(camera, hides, name):
 def test_the_part_of_the_gradient_for_a_surface_that_stays():
     model, state = problem(CAMERAS[0])
     energy = model(state)
-    by_paint, by_light = model.light_gradient(state, energy)
+    by_paint, by_light, by_bounce = model.light_gradient(state, energy)
     whole = model.gradient(state, model(state))
     np.testing.assert_allclose(by_paint, whole.paint, rtol=1e-4, atol=1e-7)
     np.testing.assert_allclose(by_light, whole.light, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(by_bounce, whole.bounce, rtol=1e-4, atol=1e-7)
 
 
 def test_relighting_costs_what_the_whole_costs():
@@ -88,3 +90,23 @@ def test_photos_without_usable_samples_count_for_nothing():
     slope = other.gradient(state, other(state))
     assert np.isfinite(slope.light).all()
     assert not slope.light.reshape(NUM, 2, 5)[:, :, 3].any()
+
+
+def test_hidden_directions_give_what_stands_there():
+    model, state = problem(CAMERAS[1])
+    usual = model.around.copy()
+    bright = replace(model.scene, photos=np.full_like(model.scene.photos, 0.7))
+    other = FullModel(bright, model.sky)
+    other.look_around(state)
+    np.testing.assert_allclose(other.around, 0.7, rtol=1e-5)
+    model.look_around(state)
+    assert not np.allclose(model.around, usual)
+    low, high = model.scene.photos.min(), model.scene.photos.max()
+    assert (model.around > low - 1e-6).all()
+    assert (model.around < high + 1e-6).all()
+
+
+def test_a_surface_that_hides_nothing_has_no_bounce():
+    model, state = problem(CAMERAS[0], hides=False)
+    other = replace(state, bounce=state.bounce + 1)
+    assert model(other).total == model(state).total

@@ -93,6 +93,7 @@ def test_lamps_survive_the_archive(tmp_path, found):
     again = load_reconstruction(tmp_path / "result.npz")
     np.testing.assert_allclose(again.lamps, scene.lamps, rtol=1e-6)
     np.testing.assert_allclose(again.openness, scene.openness, rtol=1e-6)
+    np.testing.assert_allclose(again.bounce, scene.bounce, rtol=1e-6)
     assert (scene.lamps >= 0).all()
 
 

@@ -23,6 +23,8 @@ _PACE_PAINT = 0.05
 """Change of the paint per step. [log-albedo]"""
 _PACE_LIGHT = 0.1
 """Change of a lamp per step. [log-strength]"""
+_PACE_BOUNCE = 0.06
+"""Change of the bounce per step. [log-strength]"""
 _MEMORY = (0.9, 0.999)
 """How long the mean of the derivatives and of their squares remember. (definition)"""
 _TINY = 1e-12
@@ -122,8 +124,8 @@ def descend(
     """
     pyramid = Pyramid(start.surface.shape, model.focal)
     base = start.surface
-    values = [*pyramid.zeros(), start.turn, start.paint, start.light]
-    paces = [*pyramid.paces, _PACE_TURN, _PACE_PAINT, _PACE_LIGHT]
+    values = [*pyramid.zeros(), start.turn, start.paint, start.light, start.bounce]
+    paces = [*pyramid.paces, _PACE_TURN, _PACE_PAINT, _PACE_LIGHT, _PACE_BOUNCE]
     adam = _Adam(values)
 
     def made() -> State:
@@ -146,7 +148,7 @@ def descend(
         slope = model.gradient(state, energy)
         fall = slower * pace * min(1.0, 2 * (1 - k / num_steps))
         changes = adam.step(
-            [*pyramid.down(slope.surface), slope.turn, slope.paint, slope.light],
+            [*pyramid.down(slope.surface), slope.turn, slope.paint, slope.light, slope.bounce],
             [fall * p for p in paces],
         )
         values = [value + change for value, change in zip(values, changes, strict=True)]
@@ -166,16 +168,17 @@ def light_up(model: FullModel, start: State, num_steps: int, *, keep: bool = Fal
         num_steps: to take.
         keep: keep the paint as well.
     """
-    values = [start.paint, start.light]
+    values = [start.paint, start.light, start.bounce]
     adam = _Adam(values)
     energy = model(start)
     for k in range(num_steps):
         state = State(start.surface, start.turn, *values)
         energy = model.relit(state, energy)
-        by_paint, by_light = model.light_gradient(state, energy)
         fall = min(1.0, 2 * (1 - k / num_steps))
+        held = (not keep) * fall
         changes = adam.step(
-            [by_paint, by_light], [(not keep) * _PACE_PAINT * fall, _PACE_LIGHT * fall]
+            list(model.light_gradient(state, energy)),
+            [held * _PACE_PAINT, fall * _PACE_LIGHT, held * _PACE_BOUNCE],
         )
         values = [value + change for value, change in zip(values, changes, strict=True)]
     return State(start.surface, start.turn, *values)

@@ -9,6 +9,7 @@ shadows no horizon explains count less than others.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,7 +19,7 @@ from anylight.geometry.camera import Perspective
 from anylight.joint.problem.fit import chunks
 from anylight.joint.terms.gauge import FULL_WEIGHT, in_view, out_of_view, spread, target
 from anylight.kernels import lamps
-from anylight.sky import Sky, Skyline
+from anylight.sky import Sky, Skyline, surroundings
 from anylight.threads import in_parallel
 
 SCALE = 0.03
@@ -44,6 +45,10 @@ _TURN = 0.2
 """Deviation beyond which a pixel lies beside a depth step. [radians]"""
 _CHECKERBOARD = 0.003
 """What holds the checkerboard that no slope sees. (guard)"""
+_UNSEEN = 0.05
+"""Sine of the elevation up to which a horizon is nothing to look at. (guard)"""
+_ON_THE_WAY = (0.4, 0.7, 1.0)
+"""What stands between a pixel and its horizon is looked at here. [share of the way]"""
 _ROWS = 512
 """Pixels whose products are made together. (memory)"""
 _PARTS = 16
@@ -66,6 +71,11 @@ class Scene:
         """Number M."""
         return self.photos.shape[1] // self.num_channels
 
+    @cached_property
+    def surroundings(self) -> Float[np.ndarray, "P CM"]:
+        """What the object around every pixel radiates: the photos, blurred."""
+        return surroundings(self.facets.mask, self.photos)
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -78,6 +88,8 @@ class State:
     """Logarithm of the albedo."""
     light: Float[np.ndarray, "D CM"]
     """Logarithm of the lamps' strengths."""
+    bounce: Float[np.ndarray, " C"]
+    """Logarithm of what hidden directions give, relative to what the surroundings radiate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +128,27 @@ class FullModel:
         channels, num = scene.num_channels, scene.num_photos
         self._samples = scene.weight.reshape(size, channels, num).sum(axis=(0, 1), dtype=float)
         self._samples = np.maximum(self._samples, 1e-6)
+        self.around = scene.surroundings if sky.hides else None
+        self._even = np.float32(4.0 / sky.num_lamps)
         focal = facets.camera.focal_px[0] if isinstance(facets.camera, Perspective) else 1.0
         self.focal = float(focal)
+
+    def look_around(self, state: State) -> None:
+        """From now on hidden directions give what stands there at a state."""
+        height, _, _, unit, _ = self._shape(state)
+        skyline = self.sky.skyline(self.sky.depth(height), unit)
+        x, y, z = in_view(self.scene.facets, unit.T)
+        photos, usual = self.scene.photos, self.scene.surroundings
+        total, weight = _UNSEEN * usual, np.full((len(photos), 1), _UNSEEN, np.float32)
+        for share in _ON_THE_WAY:
+            for a, seen in enumerate(self.sky.occluders(skyline, share).T):
+                cosine, sine = self.sky.headings[a]
+                plane = (x * cosine + y * sine) / np.hypot(z, x * cosine + y * sine)
+                hidden = np.where(seen >= 0, np.maximum(skyline.sine[:, a] + plane, 0), 0)
+                hidden = hidden[:, None].astype(np.float32)
+                total += hidden * photos[seen]
+                weight += hidden
+        self.around = total / weight
 
     def _shape(
         self, state: State
@@ -145,8 +176,13 @@ class FullModel:
         scene = self.scene
         light, albedo = np.exp(state.light), np.exp(state.paint)
 
+        bounce, around = self._bounce(state), self.around
+
         def shade(some: slice) -> None:
-            np.matmul(self._reach[some], light, out=self._shading[some])
+            reach, out = self._reach[some], self._shading[some]
+            np.matmul(reach, light, out=out)
+            if around is not None:
+                out += (1 - self._even * reach.sum(axis=1, keepdims=True)) * (bounce * around[some])
 
         in_parallel(shade, chunks(scene.facets.size, _ROWS))
         sums = np.zeros((_PARTS, scene.num_photos))
@@ -178,12 +214,17 @@ class FullModel:
     def gradient(self, state: State, energy: Energy) -> State:
         """Derivative at the state whose energy was asked for last."""
         sky, facets = self.sky, self.scene.facets
-        by_paint, by_light = self.light_gradient(state, energy)
+        by_paint, by_light, by_bounce = self.light_gradient(state, energy)
         light = np.exp(state.light)
         by_reach = np.empty_like(self._reach)
 
+        bounce, around = self._bounce(state), self.around
+
         def back(some: slice) -> None:
-            np.matmul(self._residual[some], light.T, out=by_reach[some])
+            out, given = by_reach[some], self._residual[some]
+            np.matmul(given, light.T, out=out)
+            if around is not None:
+                out -= self._even * (given * (bounce * around[some])).sum(axis=1, keepdims=True)
 
         in_parallel(back, chunks(facets.size, _ROWS))
         height, smooth, length, unit, size = self._shape(state)
@@ -199,10 +240,24 @@ class FullModel:
         by_surface += self._by_check(state.surface)
         off = (state.turn**2).sum(axis=1, keepdims=True)
         by_turn = by_turn + 2 * _TIE / len(off) * state.turn / (1 + off / _TURN**2)
-        return State(by_surface, by_turn.astype(np.float32), by_paint, by_light)
+        return State(by_surface, by_turn.astype(np.float32), by_paint, by_light, by_bounce)
 
-    def light_gradient(self, state: State, energy: Energy) -> tuple[np.ndarray, np.ndarray]:
-        """The part of it that belongs to paint and light."""
+    def _bounce(self, state: State) -> Float[np.ndarray, " CM"]:
+        """The bounce of every sample."""
+        return np.repeat(np.exp(state.bounce), self.scene.num_photos).astype(np.float32)
+
+    def _by_bounce(self, state: State) -> Float[np.ndarray, " C"]:
+        """Derivative by the logarithm of the bounce; the residuals are derivatives already."""
+        if self.around is None:
+            return np.zeros_like(state.bounce)
+        hidden = 1 - self._even * self._reach.sum(axis=1)
+        each = np.einsum("p,pk,pk->k", hidden, self.around, self._residual, optimize=True)
+        return (self._bounce(state) * each).reshape(len(state.bounce), -1).sum(axis=1)
+
+    def light_gradient(
+        self, state: State, energy: Energy
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The part of it that belongs to paint, light and bounce."""
         by_paint = self._by_paint(state, energy)
 
         def back(some: slice) -> np.ndarray:
@@ -211,7 +266,7 @@ class FullModel:
         by_light = np.zeros_like(state.light)
         for part in in_parallel(back, chunks(self.scene.facets.size, _ROWS)):
             by_light += part
-        return by_paint, by_light * np.exp(state.light)
+        return by_paint, by_light * np.exp(state.light), self._by_bounce(state)
 
     def _by_paint(self, state: State, energy: Energy) -> np.ndarray:
         """Derivative by the paint; the residuals become derivatives by the shading."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from anylight.facets.grid import FacetGrid
 from anylight.joint.problem.fit import chunks
@@ -34,6 +34,8 @@ class Lights:
     directions: Float[np.ndarray, "D 3"]
     strength: Float[np.ndarray, "D CM"]
     gain: Float[np.ndarray, " M"]
+    around: Float[np.ndarray, "B CM"]
+    """What hidden directions give, at the lower resolution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,7 @@ def face(
     unit: Float[np.ndarray, "3 P"],
     albedo: Float[np.ndarray, "C P"],
     lights: Lights,
+    own: Int[np.ndarray, " P"],
 ) -> Faces:
     """Turn every pixel's normal until it explains its samples best.
 
@@ -67,6 +70,7 @@ def face(
         unit: where to begin, and where to stay if the samples say nothing.
         albedo: where to begin.
         lights: known from a lower resolution.
+        own: number of every pixel's pixel there.
     """
     facets = FacetGrid(np.asarray(capture.mask), capture.camera)
     sky = Sky(facets.mask, facets.camera, lights.directions)
@@ -86,7 +90,9 @@ def face(
         size = part.stop - part.start
         photos = np.ascontiguousarray(values.transpose(1, 2, 0)).reshape(size, -1)
         weight = np.ascontiguousarray(usable.transpose(1, 2, 0)).reshape(size, -1)
-        some = _Some(sky, part, sine[part], photos, weight.astype(np.float32), lights)
+        weighted = weight.astype(np.float32)
+        around = lights.around[own[part]]
+        some = _Some(sky, part, sine[part], photos, weighted, lights, around)
         some.turn(np.ascontiguousarray(unit[:, part].T), np.ascontiguousarray(albedo[:, part].T))
         out.unit[:, part], out.albedo[:, part] = some.unit.T, some.albedo.T
         out.misfit[part], out.spread[part] = some.misfit, some.spread()
@@ -105,7 +111,9 @@ class _Some:
         photos: np.ndarray,
         weight: np.ndarray,
         lights: Lights,
+        around: np.ndarray,
     ) -> None:
+        self._around = around
         self._sky, self._sine, self._light = sky, sine, lights.strength
         self._photos, self._weight = photos, weight
         self._gain = lights.gain.astype(np.float32)
@@ -120,11 +128,13 @@ class _Some:
         vectors = np.empty((3, size, self._photos.shape[1]), np.float32)
         for a in range(3):
             np.matmul(through, sky.lamps[:, a : a + 1] * self._light, out=vectors[a])
+            open_ = through @ (4.0 / sky.num_lamps * sky.lamps[:, a])
+            vectors[a] -= open_[:, None] * self._around
         albedo = albedo.copy()
         misfit = np.empty(size, np.float32)
         gradient, blocks = np.empty((size, 3), np.float32), np.empty((size, 6), np.float32)
         lamps.face(
-            vectors, unit, self._photos, self._weight, self._gain, np.float32(SCALE),
+            vectors, self._around, unit, self._photos, self._weight, self._gain, np.float32(SCALE),
             self._channels, misfit, albedo, gradient, blocks,
         )  # fmt: skip
         return misfit, albedo, gradient, blocks

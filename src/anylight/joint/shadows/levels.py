@@ -16,6 +16,8 @@ from .energy import Scene, State
 
 _DARKEST = 1e-3
 """Albedo below which paint is black. (guard)"""
+_FIRST_BOUNCE = 0.2
+"""Albedo that the surroundings are thought to have at first. [albedo]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +96,16 @@ def first_state(
     paint = np.log(np.maximum(usual * coarse_albedo, _DARKEST)).astype(np.float32)
     light = np.empty((num_lamps, scene.num_channels, scene.num_photos), np.float32)
     light[:] = np.log(4.0 / num_lamps)  # shades with one where all of the own sky is seen
-    return State(surface, _turned(facets, surface, normals), paint, light.reshape(num_lamps, -1))
+    turn = _turned(facets, surface, normals)
+    bounce = np.log(_FIRST_BOUNCE) - np.median(paint, axis=0)
+    return State(surface, turn, paint, light.reshape(num_lamps, -1), bounce)
 
 
 def finer(state: State, coarse: Scene, fine: Scene) -> State:
     """A state at the next resolution: blocks of two by two pixels."""
     own = Blocks(fine.facets.mask, 2).own
     surface = refine(coarse.facets, fine.facets, state.surface)
-    return State(surface, state.turn[own], state.paint[own], state.light)
+    return State(surface, state.turn[own], state.paint[own], state.light, state.bounce)
 
 
 def _turned(

@@ -62,6 +62,8 @@ class Shadowed:
     height: Float[np.ndarray, " P"]
     lamps: Float[np.ndarray, "M C D"]
     """Strength of every lamp in every photo."""
+    bounce: Float[np.ndarray, " C"]
+    """What hidden directions give, relative to what the surroundings radiate."""
     noise: float
     """Root of the mean squared residual, relative to white."""
     num_samples: int
@@ -143,7 +145,9 @@ def see(
         return Seen("the photos show no cast shadows that the shape explains.", energies=energies)
     fine = reduced(some, white, factor)
     model = FullModel(fine, Sky(fine.facets.mask, fine.facets.camera, directions))
-    lit = light_up(model, finer(hiding.state, coarse, fine), _LATER_LIGHT)
+    raised = finer(hiding.state, coarse, fine)
+    model.look_around(raised)
+    lit = light_up(model, raised, _LATER_LIGHT)
     before = FullModel(fine, Sky(fine.facets.mask, fine.facets.camera, directions, hides=False))
     blocks = Blocks(np.asarray(capture.mask), factor)
     course = before(
@@ -161,6 +165,7 @@ def see(
         faces,
         depths,
         strength.transpose(2, 1, 0).astype(float),
+        np.exp(ended.state.bounce).astype(float),
         float(np.sqrt(ended.energy.misfit.mean())),
         capture.num_channels * capture.num_photos,
     )
@@ -197,18 +202,30 @@ def _all_lights(
     capture: Capture, white: float, factor: int, ended: Round, model: FullModel
 ) -> Lights:
     """Lamps of every photo; the shape stays."""
-    state, misfit = ended.state, ended.energy.misfit
+    state, misfit, around = ended.state, ended.energy.misfit, model.around
     if capture.num_photos > model.scene.num_photos:
         scene = reduced(capture, white, factor)
         usual = state.light.reshape(len(state.light), -1, model.scene.num_photos).mean(axis=2)
         light = np.repeat(usual, capture.num_photos, axis=1)
         every = FullModel(scene, model.sky)
+        every.look_around(state)
+        around = every.around
         state = light_up(
-            every, State(state.surface, state.turn, state.paint, light), _FIRST_LIGHT, keep=True
+            every,
+            State(state.surface, state.turn, state.paint, light, state.bounce),
+            _FIRST_LIGHT,
+            keep=True,
         )
         misfit = every(state).misfit
+    assert around is not None
     counted = misfit + misfit.mean()
-    return Lights(model.sky.lamps, np.exp(state.light), float(np.median(counted)) / counted)
+    around = np.repeat(np.exp(state.bounce), capture.num_photos) * around
+    return Lights(
+        model.sky.lamps,
+        np.exp(state.light),
+        float(np.median(counted)) / counted,
+        around.astype(np.float32),
+    )
 
 
 def _finish(
@@ -226,7 +243,7 @@ def _finish(
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     unit = np.ascontiguousarray(unit.T, np.float32)
     albedo = np.exp(ended.state.paint)[blocks.own].T
-    faces = face(capture, white, height, unit, albedo, lights)
+    faces = face(capture, white, height, unit, albedo, lights, blocks.own)
     known = (height, np.ones(domain.size))
     return faces, step_heights(capture.camera, domain, faces.unit, known=known)
 
