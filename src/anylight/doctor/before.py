@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from anylight.geometry.camera import Orthographic, Perspective
+from anylight.intake.intrinsics import LENS_REMEDY
 from anylight.intake.load import Intake
 from anylight.intake.photo import FOREIGN_SUFFIXES
 from anylight.intake.shifts import Shifts, find_shifts
@@ -298,12 +299,14 @@ def _about_camera(intake: Intake) -> list[Finding]:
             f"Focal length {camera.focal_px[0]:.0f} pixels, {angle:.0f}° across (from "
             f"{intake.camera.source})."
         )
+        if intake.camera.guessed:
+            text = "Nothing says which lens took the photos, and they hardly tell it themselves."
     findings = [
         Finding(
             "warning" if intake.camera.guessed else "good",
             "camera",
             text,
-            "Give --focal-35mm, --fov, --focal-px or K.txt." if intake.camera.guessed else "",
+            LENS_REMEDY if intake.camera.guessed else "",
         )
     ]
     known = [w for w in intake.camera.warnings if not w.startswith("NOTHING")]

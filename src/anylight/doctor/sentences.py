@@ -27,6 +27,11 @@ _FLAT = 0.03
 """Variety below which the photos do not show any relief."""
 _MANY_STEPS = 0.3
 _GAUGE = ("tilt_u_deg", "tilt_v_deg", "relief_deg")
+_ASSUMED = (
+    "nothing says which lens took the photos: 50 mm on 35 mm film was assumed, and tilt and relief "
+    "are wrong by 10 degrees and more if it was another. Give --focal-35mm, or --distance with "
+    "--object-size."
+)
 _GUESS = "the guess that the object is about as deep as it is wide and faces the camera."
 
 
@@ -41,6 +46,10 @@ def told(solution: Solution, capture: Capture, numbers: Int[np.ndarray, " M"]) -
     record = dict(solution.record)
     if "gauge" in record:
         record["gauge"] = {**record["gauge"], "sentence": gauge_sentence(record["gauge"])}
+    if record.get("lens") is not None:
+        record["gauge"]["sentence"] = lens_sentence(record["lens"], record["gauge"])
+    elif "gauge" in record and not capture.lens_known:
+        record["gauge"]["sentence"] = _ASSUMED
     warnings = [
         *photo_warnings(capture, numbers),
         *solution.warnings,
@@ -68,6 +77,18 @@ def gauge_sentence(gauge: dict[str, Any]) -> str:
     )
 
 
+def lens_sentence(lens: dict[str, Any], gauge: dict[str, Any]) -> str:
+    """Say which lens was taken, and what the others leave open."""
+    short, long = lens["possible_35mm"]
+    worst = max(gauge[name] for name in _GAUGE)
+    return (
+        f"nothing says which lens took the photos; they support one of about "
+        f"{lens['focal_35mm']:.0f} mm on 35 mm film, and {short:g} to {long:g} mm remain possible, "
+        f"which leaves about {min(worst, 45):.0f} degrees of play in the overall tilt and relief. "
+        "Give --focal-35mm, or --distance with --object-size."
+    )
+
+
 def shape_warnings(record: dict[str, Any], capture: Capture) -> list[str]:
     """Sentences about what the photos could not tell, as far as the method measured it."""
     warnings = []
@@ -77,7 +98,9 @@ def shape_warnings(record: dict[str, Any], capture: Capture) -> list[str]:
             "with parallel rays the overall tilt and relief cannot be told from the photos: they "
             f"follow {_GUESS}"
         )
-    elif gauge is not None and max(gauge[name] for name in _GAUGE) >= _VAGUE_DEG:
+    elif gauge is not None and (
+        max(gauge[name] for name in _GAUGE) >= _VAGUE_DEG or not capture.lens_known
+    ):
         warnings.append(gauge["sentence"])
     pieces = capture.domain().num_components
     if gauge is not None and pieces > 1:

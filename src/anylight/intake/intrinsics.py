@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from anylight.arrays import Mask
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import (
     Camera,
@@ -17,15 +18,20 @@ from anylight.geometry.camera import (
 )
 from anylight.io.capture import MATRIX_NAME, NOTES_NAME, read_matrix
 from anylight.io.metadata import Metadata
+from anylight.model.capture import GUESSED_35MM
 
+from .bodies import phone_35mm, sensor_mm
 from .options import IntakeOptions
 from .source import Source
 
 Shape = tuple[int, int]
 
 FRAME_35MM = 36.0
-DEFAULT_35MM = 50.0
-"""Focal length to assume, on the longer side of a 36 mm frame."""
+LENS_REMEDY = (
+    "Look up the focal length on 35 mm film (the lens or the camera's data sheet say it; for a "
+    "phone search its name and '35 mm equivalent') and give --focal-35mm, or measure how far the "
+    "object was from the lens and how large it is, and give --distance and --object-size."
+)
 _COLMAP_FOCALS = {"SIMPLE_PINHOLE": 1, "PINHOLE": 2, "SIMPLE_RADIAL": 1, "RADIAL": 1, "OPENCV": 2,
                   "FULL_OPENCV": 2, "SIMPLE_RADIAL_FISHEYE": 0, "OPENCV_FISHEYE": 0}  # fmt: skip
 """Number of focal lengths before the principal point; 0: not a pinhole."""
@@ -56,7 +62,8 @@ def find_camera(
         return FoundCamera(camera, "K in the file")
     if source.arrays is None:
         for path, read in _files(source.folder):
-            return _from_file(path, read, shape, notes.camera)
+            found = _from_file(path, read, shape, notes.camera)
+            return _as_guess(found, shape) if notes.lens == "guess" else found
     if notes.camera == "orthographic":
         return FoundCamera(Orthographic(_centre(shape)), "capture.toml")
     for name, top in (("fov", 179.0), ("focal_px", 1e9), ("focal_35mm", 1e5)):
@@ -69,6 +76,14 @@ def find_camera(
     if named is not None:
         return FoundCamera(named, "capture.toml")
     return _from_metadata(facts, shape)
+
+
+def _as_guess(found: FoundCamera, shape: Shape) -> FoundCamera:
+    """Intrinsics that a command wrote down without knowing them."""
+    if not isinstance(found.camera, Perspective):
+        return found
+    words = f"{found.source}, which is a guess"
+    return replace(found, source=words, guessed=True, warnings=guessed_camera(shape).warnings)
 
 
 def read_intrinsics(path: Path, shape: Shape) -> FoundCamera:
@@ -86,8 +101,18 @@ def _from_options(options: IntakeOptions, shape: Shape) -> FoundCamera | None:
         return FoundCamera(Orthographic(_centre(shape)), "--orthographic")
     if options.intrinsics is not None:
         return read_intrinsics(Path(options.intrinsics), shape)
+    if options.distance is not None:  # the mask tells the rest: see `seen_from`
+        return FoundCamera(guessed_camera(shape).camera, "--distance and --object-size")
     named = _from_numbers(options.fov, options.focal_px, options.focal_35mm, shape)
     return None if named is None else FoundCamera(named, "the command line")
+
+
+def seen_from(mask: Mask, distance: float, size: float) -> Perspective:
+    """The camera that sees an object of a size (its longer side) from a distance."""
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+    longer = max(np.ptp(rows), np.ptp(columns)) + 1
+    focal = float(longer) * distance / size
+    return Perspective((focal, focal), _centre((mask.shape[0], mask.shape[1])))
 
 
 def _from_numbers(
@@ -102,7 +127,7 @@ def _from_numbers(
 
 
 def _from_metadata(facts: tuple[Metadata, ...], shape: Shape) -> FoundCamera:
-    """EXIF: the 35 mm equivalent first, then the sensor's resolution, then a guess."""
+    """EXIF: the 35 mm equivalent, the sensor's resolution, the camera's name; then a guess."""
     longer = max(shape)
     lies = tuple(
         f"EXIF says {fact.lies}, which cannot be; it was not used." for fact in facts if fact.lies
@@ -120,18 +145,31 @@ def _from_metadata(facts: tuple[Metadata, ...], shape: Shape) -> FoundCamera:
                 camera = Perspective((focal, focal), _centre(shape))
                 words = f"EXIF ({fact.focal_mm:g} mm, {fact.pixels_per_mm:.0f} pixels per mm)"
                 return FoundCamera(camera, words, lies)
+    for fact in facts:
+        known = _by_name(fact, shape)
+        if known is not None:
+            return replace(known, warnings=lies)
     guess = guessed_camera(shape)
     return replace(guess, warnings=(*lies, *guess.warnings))
 
 
+def _by_name(fact: Metadata, shape: Shape) -> FoundCamera | None:
+    """A camera whose sensor, or a phone whose lens, is known by its name."""
+    sensor, phone = sensor_mm(fact.taken), phone_35mm(fact.taken)
+    focal_35mm, words = None, ""
+    if fact.focal_mm is not None and sensor is not None:
+        focal_35mm = fact.focal_mm * FRAME_35MM / sensor
+        words = f"EXIF ({fact.focal_mm:g} mm) and the sensor of the camera it names"
+    elif phone is not None:
+        focal_35mm, words = phone, f"the main camera of the phone that EXIF names ({phone:g} mm)"
+    camera = _from_numbers(None, None, focal_35mm, shape)
+    return None if camera is None else FoundCamera(camera, words)
+
+
 def guessed_camera(shape: Shape) -> FoundCamera:
     """A usual lens, where nothing is known."""
-    focal = DEFAULT_35MM / FRAME_35MM * max(shape)
-    warning = (
-        f"NOTHING SAYS WHICH LENS TOOK THE PHOTOS: a {DEFAULT_35MM:g} mm lens on 35 mm film was "
-        "assumed. The relief will be too deep or too flat if that is wrong; give --focal-35mm, "
-        "--fov, --focal-px, K.txt or --orthographic."
-    )
+    focal = GUESSED_35MM / FRAME_35MM * max(shape)
+    warning = f"NOTHING SAYS WHICH LENS TOOK THE PHOTOS. {LENS_REMEDY}"
     return FoundCamera(
         Perspective((focal, focal), _centre(shape)), "a guess", (warning,), guessed=True
     )

@@ -15,7 +15,7 @@ from anylight.io.metadata import Metadata
 from anylight.model.capture import Capture
 
 from .coding import FoundCoding, find_coding
-from .intrinsics import FoundCamera, find_camera
+from .intrinsics import FoundCamera, find_camera, seen_from
 from .options import IntakeOptions
 from .polygon import is_polygon, polygon_mask
 from .reduction import cropped, reduced, reduced_camera, reduced_depth, reduced_mask
@@ -57,6 +57,7 @@ class Intake:
             "transfer": self.coding.coding,
             "transfer_source": self.coding.source,
             "camera_source": self.camera.source,
+            "lens_known": not self.camera.guessed,
             "mask_source": self.mask_source,
             "exposures": list(self.capture.exposures),
             "cropped_at": list(self.corner),
@@ -118,7 +119,13 @@ def load(
             "paint the surroundings black."
         )
     lights = _lights(source)
-    capture = Capture(photos, mask, found, names, _exposures(facts), depth, unit, lights)
+    if options.distance is not None and options.object_size is not None:
+        found = seen_from(mask, options.distance, options.object_size)
+        camera = FoundCamera(found, "--distance and --object-size")
+    capture = Capture(
+        photos, mask, found, names, _exposures(facts), depth, unit, lights,
+        lens_known=not camera.guessed,
+    )  # fmt: skip
     corner = (0, 0)
     if options.crop:
         capture, corner = cropped(capture)

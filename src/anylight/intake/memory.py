@@ -35,8 +35,8 @@ def make_capture(  # noqa: PLR0913
             65535; floats are radiance in any unit.
         mask: (rows, columns); what is above zero is object. All of it if not given.
         K: 3×3 intrinsics, pixel centres at integers.
-        camera: instead of K; "orthographic" for parallel rays. Without both, a 50 mm lens on 35 mm
-            film is assumed.
+        camera: instead of K; "orthographic" for parallel rays. Without both nothing says which lens
+            it was: the default method tries several, others assume 50 mm on 35 mm film.
         transfer: how stored integers relate to light.
         depth: known already, along the optical axis; zero or NaN where it is not.
         start: a guess of the depth to start from.
@@ -51,10 +51,12 @@ def make_capture(  # noqa: PLR0913
     if transfer == "srgb":
         stack = linear_from_srgb(stack)
     shape = (stack.shape[1], stack.shape[2])
+    found = find_camera(shape, K, camera)
     return Capture(
         photos=stack,
         mask=np.ones(shape, bool) if mask is None else _mask(mask),
-        camera=find_camera(shape, K, camera).camera,
+        camera=found.camera,
+        lens_known=not found.guessed,
         exposures=_exposures(exposures),
         depth=None if depth is None else depth_map("depth", depth),
         lights=None if lights is None else _lights(lights, len(stack)),

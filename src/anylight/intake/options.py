@@ -25,6 +25,11 @@ class IntakeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Focal length in pixels of the photos as they are."""
     fov: float | None = None
     """Angle of view along the longer side, in degrees."""
+    distance: float | None = None
+    """From the lens to the middle of the object, in the unit of --object-size: together they tell
+    the perspective as well as a focal length does."""
+    object_size: float | None = None
+    """Longer side of the object as the photos show it (of the mask), in the unit of --distance."""
     orthographic: bool = False
     """Parallel rays: telecentric lens, scanner, or a lens so long that it hardly matters."""
     depth_prior: str | None = None
@@ -44,11 +49,21 @@ class IntakeOptions(msgspec.Struct, frozen=True, kw_only=True):
             ("--focal-35mm", self.focal_35mm, 1e5),
             ("--focal-px", self.focal_px, 1e9),
             ("--fov", self.fov, 179.0),
+            ("--distance", self.distance, 1e9),
+            ("--object-size", self.object_size, 1e9),
         ):
             if value is not None and not 0 < value < top:
                 raise InvalidInputError(f"{name} must be between 0 and {top:g}.")
-        named = [self.focal_35mm, self.focal_px, self.fov, self.intrinsics]
+        if (self.distance is None) != (self.object_size is None):
+            raise InvalidInputError("give --distance and --object-size together, in one unit.")
+        if (self.distance or 0) < 0.5 * (self.object_size or 0):
+            raise InvalidInputError(
+                "--distance is less than half of --object-size: the lens would be inside the "
+                "object; check the units."
+            )
+        named = [self.focal_35mm, self.focal_px, self.fov, self.intrinsics, self.distance]
         if sum(value is not None for value in named) + self.orthographic > 1:
             raise InvalidInputError(
-                "give only one of --intrinsics, --focal-35mm, --focal-px, --fov, --orthographic."
+                "give only one of --intrinsics, --focal-35mm, --focal-px, --fov, --distance, "
+                "--orthographic."
             )

@@ -38,6 +38,8 @@ class CaptureNotes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """How stored values relate to light; found out if not given."""
     camera: Literal["perspective", "orthographic"] = "perspective"
     """Camera model."""
+    lens: Literal["known", "guess"] = "known"
+    """Whether the intrinsics of the folder are a guess that a command wrote down."""
     focal_35mm: float | None = None
     """Focal length on 35 mm film, in mm."""
     focal_px: float | None = None
@@ -135,6 +137,8 @@ def save_capture(folder: Path | str, capture: Capture, progress: Tell | None = N
     np.savetxt(folder / MATRIX_NAME, capture.camera.matrix, fmt="%.10g")
     files = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
     (folder / NOTES_NAME).write_text(
-        f'transfer = "linear"\ncamera = "{kind_of(capture.camera)}"\nfiles = [{files}]\n',
+        f'transfer = "linear"\ncamera = "{kind_of(capture.camera)}"\n'
+        + ("" if capture.lens_known else 'lens = "guess"\n')
+        + f"files = [{files}]\n",
         encoding="utf-8",
     )

@@ -9,11 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from anylight.facets.grid import FacetGrid, Heights
-from anylight.geometry.camera import Orthographic
+from anylight.geometry.camera import Camera, Orthographic, Perspective
 from anylight.geometry.domain import Domain
 from anylight.integration.jumps import step_heights
 from anylight.integration.robust import robust_surface
 from anylight.integration.smooth import depth_of
+from anylight.joint.course.lenses import LensChoice, choose_lens
 from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
 from anylight.joint.options import DefaultOptions
@@ -27,7 +28,7 @@ from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
 from anylight.joint.terms.known_depth import KnownDepth
 from anylight.joint.terms.protocol import Term
-from anylight.model.capture import Capture
+from anylight.model.capture import GUESSED_35MM, Capture
 from anylight.model.method import Progress, StopRequestedError
 from anylight.model.orders import orders_for
 from anylight.model.samples import mean_photo
@@ -69,6 +70,10 @@ class Explanation:
     status: Status
     first_noise: float
     """Of the explanation without cast shadows."""
+    camera: Camera
+    """The capture's, or the one that was chosen because nobody knew it."""
+    lens: LensChoice | None = None
+    """How it was chosen."""
     seen: Seen | None = None
     """What was found about cast shadows, if they were looked for."""
     openness: Float[np.ndarray, " P"] | None = None
@@ -129,6 +134,11 @@ def explain(
     known = _known(capture, level, options)
     terms = [*([] if known is None else [known]), *(make(level) for make in make_terms)]
     plan = plan or _plan(capture, options, known)
+    lens = None
+    if _may_try_lenses(capture, start, terms):
+        lens = yield from choose_lens(level, plan)
+        camera = _behind(capture.camera, lens.focal_35mm)
+        level, capture = replace(level, camera=camera), replace(capture, camera=camera)
     given = None if start is None else corner_heights(level, start)
     course = yield from _reported(solve(level, plan, terms, given))
     surface, light = course.state.surface, course.state.light
@@ -192,7 +202,7 @@ def explain(
             last.stopped = True
     if seen is not None and seen.found is not None:
         rest = (course, spans, bad_share, painting.noise)
-        return _under_shadows(capture, seen, seen.found, *rest)
+        return replace(_under_shadows(capture, seen, seen.found, *rest), lens=lens)
     return Explanation(
         status=Status.INTERRUPTED if last.stopped else course.status,
         depth=depth_of(capture.camera, domain, height) if trusted is None else np.exp(height),
@@ -206,7 +216,24 @@ def explain(
         bad_share=bad_share,
         first_noise=painting.noise,
         seen=seen,
+        camera=capture.camera,
+        lens=lens,
     )
+
+
+def _may_try_lenses(
+    capture: Capture, start: Float[np.ndarray, " P"] | None, terms: Sequence[Term]
+) -> bool:
+    """Whether the lens is open, and nothing depends on the guess."""
+    is_open = not capture.lens_known and isinstance(capture.camera, Perspective)
+    return is_open and start is None and not terms
+
+
+def _behind(guess: Camera, focal_35mm: float) -> Perspective:
+    """The guessed camera with another lens."""
+    assert isinstance(guess, Perspective)
+    longer = focal_35mm / GUESSED_35MM
+    return Perspective((guess.focal_px[0] * longer, guess.focal_px[1] * longer), guess.centre_px)
 
 
 def _may_hide(
@@ -255,6 +282,7 @@ def _under_shadows(
         bad_share=bad_share,
         first_noise=first_noise,
         seen=seen,
+        camera=capture.camera,
         openness=found.faces.openness,
         lamps=found.lamps,
         bounce=found.bounce,

@@ -68,7 +68,7 @@ def _scene(capture: Capture, white: float, found: Explanation) -> Reconstruction
     every = every * (white / capture.full_scale)
     return Reconstruction(
         mask=np.array(capture.mask),
-        camera=capture.camera,
+        camera=found.camera,
         depth=domain.scatter(found.depth),
         normals=domain.scatter(found.normals.T.copy()),
         albedo=domain.scatter(albedo.T.copy()),

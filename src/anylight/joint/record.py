@@ -13,7 +13,9 @@ _MODEL_NOISE = 0.02
 """Residual from which this is so. [share of white]"""
 
 
-def gauge_deg(knowledge: GaugeKnowledge, noise: float = 0.0) -> dict[str, float]:
+def gauge_deg(
+    knowledge: GaugeKnowledge, noise: float = 0.0, lens_deg: float = 0.0
+) -> dict[str, float]:
     """Standard deviation of tilt (two axes) and relief that the photos leave, in degrees.
 
     A strain moves the mean normal by so much; at the mean slant of 45 degrees a change of n_z
@@ -23,9 +25,10 @@ def gauge_deg(knowledge: GaugeKnowledge, noise: float = 0.0) -> dict[str, float]
     Args:
         knowledge: the energy's curvature.
         noise: usual residual, relative to white.
+        lens_deg: play that an unknown lens adds.
     """
     left = knowledge.spreads() * spread()
-    wrong = _MODEL_PLAY_DEG * min(1.0, noise / _MODEL_NOISE)
+    wrong = np.hypot(_MODEL_PLAY_DEG * min(1.0, noise / _MODEL_NOISE), lens_deg)
     tilt = np.hypot(np.rad2deg(left[:2]), wrong)
     relief = np.hypot(np.rad2deg(left[2] * np.sqrt(2)), wrong)
     return {
@@ -56,8 +59,13 @@ def record(found: Explanation) -> dict[str, Any]:
         "volume": course.chosen.volume,
         "energy": course.state.energy,
         "ended": str(course.state.status),
+        "lens": _lens(found),
         "gauge": {
-            **gauge_deg(course.knowledge, found.first_noise),
+            **gauge_deg(
+                course.knowledge,
+                found.first_noise,
+                0.0 if found.lens is None else found.lens.play_deg,
+            ),
             "curvature": np.round(course.knowledge.curvature, 8).tolist(),
         },
         "noise": found.noise,
@@ -66,6 +74,19 @@ def record(found: Explanation) -> dict[str, Any]:
         "variety": course.variety,
         "shadows": _shadows(found),
         "confidence_mean": float(found.confidence.mean()),
+    }
+
+
+def _lens(found: Explanation) -> dict[str, Any] | None:
+    """Which lens the photos support; None if it was known, or nobody looked."""
+    lens = found.lens
+    if lens is None:
+        return None
+    return {
+        "focal_35mm": round(lens.focal_35mm, 1),
+        "possible_35mm": list(lens.possible),
+        "weights": {f"{name:g}": round(weight, 3) for name, weight in lens.weights.items()},
+        "play_deg": round(lens.play_deg, 1),
     }
 
 

@@ -12,6 +12,8 @@ from anylight.geometry.camera import Camera, Orthographic, Perspective
 from anylight.geometry.domain import Domain
 
 MIN_PHOTOS = 3
+GUESSED_35MM = 50.0
+"""Focal length to assume where nothing is known, on the longer side of a 36 mm frame."""
 _LEAST_KNOWN = 0.05
 """Share of the object that a known depth must cover."""
 
@@ -40,6 +42,9 @@ class Capture:
     measured it; only calibrated methods look at it."""
     start: DepthMap | None = None
     """A guess of the depth to start from, for methods that take one."""
+    lens_known: bool = True
+    """False if nothing says which lens took the photos: the camera is then a guess (50 mm on 35 mm
+    film), which the default method replaces by what the photos support best."""
 
     def __post_init__(self) -> None:
         _check_kinds(self)
