@@ -111,7 +111,8 @@ def started(result, chosen, *starts):
     ("starts", "word"),
     [
         ([("a", 1.0, -0.5), ("a flipped", 2.0, 0.5)], "bowl"),
-        ([("a", 1.0, 0.5), ("a flipped", 1.02, -0.5)], "flip"),
+        ([("a", 1.0, 0.1), ("a flipped", 1.02, -0.1)], "flip"),
+        ([("a", 1.0, 0.5), ("a flipped", 1.02, -0.5)], None),
         ([("a", 1.0, 0.5), ("a flipped", 2.0, -0.5)], None),
     ],
 )
@@ -140,3 +141,22 @@ def test_hidden_parts_are_told():
     (other,) = _about_shadows(_bare(Reconstruction(mask), {"shadows": {"verdict": "none seen."}}))
     assert other.text == "None seen."
     assert _about_shadows(_bare(scene, {})) == []
+
+
+def test_nothing_that_is_undecided_is_good(shaken):
+    result, intake = shaken
+    gauge = {"tilt_u_deg": 20.0, "tilt_v_deg": 3.0, "relief_deg": 3.0, "sentence": "open it is."}
+    vague = replace(result, record={**result.record, "gauge": gauge}, warnings=())
+    (finding,) = [f for f in diagnose(vague, intake.capture) if f.topic == "overall shape"]
+    assert finding.severity == "warning"
+    firm = {**gauge, "tilt_u_deg": 1.0}
+    sure = replace(result, record={**result.record, "gauge": firm}, warnings=())
+    (finding,) = [f for f in diagnose(sure, intake.capture) if f.topic == "overall shape"]
+    assert finding.severity == "good"
+
+
+def test_the_worst_comes_first(shaken, examination):
+    result, intake = shaken
+    found = [finding.severity for finding in diagnose(result, intake.capture, examination)]
+    order = ["problem", "warning", "note", "good"]
+    assert found == sorted(found, key=order.index)

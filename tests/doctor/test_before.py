@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 from intake.files import eight_bit, rendering, write_photos
+from scipy import ndimage
 
 from anylight.cli.main import main
 from anylight.doctor.before import examine
@@ -109,6 +110,36 @@ def test_a_photo_that_moved_a_little_is_warned_of(tmp_path):
 def test_what_stood_still_is_said_to(good):
     (finding,) = findings(good, "movement")
     assert finding.severity == "good"
+
+
+def test_a_blurred_photo_is_warned_of(tmp_path, good):
+    (finding,) = findings(good, "sharpness")
+    assert finding.severity == "good"
+    some = photos().astype(float)
+    some[3] = ndimage.gaussian_filter(some[3], (2, 2, 0))
+    (finding,) = findings(saved(tmp_path / "one", some.astype(np.uint16)), "sharpness")
+    assert finding.severity == "warning"
+    assert "photo_03" in finding.text
+    every = ndimage.gaussian_filter(photos().astype(float), (0, 2, 2, 0)).astype(np.uint16)
+    (finding,) = findings(saved(tmp_path / "all", every), "sharpness")
+    assert "soft" in finding.text
+
+
+def test_photos_far_too_dark_are_found(tmp_path):
+    dark = photos()
+    dark[2] //= 200
+    (finding,) = findings(saved(tmp_path, dark), "darkness")
+    assert finding.severity == "warning"
+    assert "photo_02" in finding.text
+
+
+def test_scripts_learn_of_problems_by_the_exit_code(tmp_path, good):
+    assert main(["info", str(good)]) == 0
+    dark = photos()
+    dark[4] = 0
+    with pytest.raises(SystemExit) as end:
+        main(["info", str(saved(tmp_path, dark))])
+    assert end.value.code == 3
 
 
 def test_few_photos_are_warned_of(tmp_path):

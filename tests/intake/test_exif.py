@@ -3,9 +3,11 @@ import pytest
 from intake.files import exif, noise, write_photos, write_tiff_with_exif
 from PIL import Image, ImageOps
 
+from anylight.intake.bodies import phone_35mm, sensor_mm
+from anylight.intake.intrinsics import _from_metadata
 from anylight.intake.load import load
 from anylight.intake.photo import read_photo, upright
-from anylight.io.metadata import metadata_from_tags, read_metadata
+from anylight.io.metadata import Metadata, metadata_from_tags, read_metadata
 
 SHAPE = (24, 36)
 
@@ -137,3 +139,41 @@ def test_numbers_that_cannot_be_are_left_out(value):
     facts = metadata_from_tags(dict.fromkeys(names, value), 8)
     assert facts.exposure is facts.focal_35mm is facts.pixels_per_mm is None
     assert facts.sensor_width_px is None
+
+
+@pytest.mark.parametrize(
+    ("name", "sensor", "phone"),
+    [
+        ("SONY ILCE-7M4", 36.0, None),
+        ("SONY ILCE-6400", 23.5, None),
+        ("Canon EOS R5", 36.0, None),
+        ("Canon EOS R10", 22.3, None),
+        ("Canon EOS 80D", 22.3, None),
+        ("Canon EOS 5D Mark IV", 36.0, None),
+        ("NIKON CORPORATION NIKON Z 6", 36.0, None),
+        ("NIKON CORPORATION NIKON Z 50", 23.5, None),
+        ("NIKON CORPORATION NIKON D750", 36.0, None),
+        ("NIKON CORPORATION NIKON D7500", 23.5, None),
+        ("NIKON CORPORATION NIKON D90", 23.5, None),
+        ("FUJIFILM X-T4", 23.5, None),
+        ("OLYMPUS E-M10MarkIII", 17.3, None),
+        ("Apple iPhone 13", None, 26.0),
+        ("Apple iPhone 15 Pro", None, 24.0),
+        ("Google Pixel 7", None, 25.0),
+        ("nobody knows this", None, None),
+    ],
+)
+def test_cameras_known_by_name(name, sensor, phone):
+    assert sensor_mm(name) == sensor
+    assert phone_35mm(name) == phone
+
+
+def test_a_camera_that_names_itself_needs_no_guess():
+    fact = Metadata(bits=8, focal_mm=50.0, taken="SONY ILCE-6400 2024:01:01")
+    found = _from_metadata((fact,), (2400, 3600))
+    assert not found.guessed
+    assert found.camera.focal_px[0] == pytest.approx(50 / 23.5 * 3600)
+    found = _from_metadata((Metadata(bits=8, taken="Apple iPhone 13"),), (2400, 3600))
+    assert not found.guessed
+    assert found.camera.focal_px[0] == pytest.approx(26 / 36 * 3600)
+    assert "phone" in found.source

@@ -5,6 +5,7 @@ from PIL import Image
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.intake.load import load, load_capture
+from anylight.intake.options import IntakeOptions
 from anylight.io.capture import natural_key, save_capture
 from anylight.io.images import write_image
 from anylight.model.capture import Capture
@@ -258,11 +259,66 @@ def test_windows_notepad_writes_a_mark_first(folder):
     assert load_capture(folder).camera == CAMERA
 
 
-def test_a_mask_in_the_transparency_is_refused(folder):
-    grey = np.full((12, 16, 2), 255, np.uint8)
-    grey[:5, :, 1] = 0
-    Image.fromarray(grey, "LA").save(folder / "mask.png")
-    refused(folder, "mask.png", "transparency")
+def test_a_mask_in_the_transparency_is_understood(folder):
+    wanted = load_capture(folder).mask
+    cut = np.full((*wanted.shape, 4), 255, np.uint8)
+    cut[..., 3] = 255 * wanted
+    Image.fromarray(cut).save(folder / "mask.png")
+    np.testing.assert_array_equal(load_capture(folder).mask, wanted)
+
+
+def test_the_transparency_of_cut_out_photos_is_their_mask(tmp_path, rng):
+    wanted = np.zeros((24, 36), bool)
+    wanted[5:20, 8:30] = True
+    for index in range(4):
+        cut = rng.integers(1, 250, (24, 36, 4), dtype=np.uint8)
+        cut[..., 3] = 255 * wanted
+        cut[..., 3][6, 9 + index] = 0
+        Image.fromarray(cut).save(tmp_path / f"{index}.png")
+    wanted[6, 9:13] = False
+    intake = load(tmp_path)
+    np.testing.assert_array_equal(intake.capture.mask, wanted)
+    assert "transparency" in intake.mask_source
+    assert intake.capture.photos.shape[3] == 3
+
+
+def test_intrinsics_that_are_a_guess_stay_one(tmp_path, rng):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    save_capture(first, make_capture(rng))
+    (first / "K.txt").unlink()
+    guessed = load_capture(first)
+    assert not guessed.lens_known
+    save_capture(second, guessed)
+    intake = load(second)
+    assert not intake.capture.lens_known
+    assert "guess" in intake.camera.source
+    np.testing.assert_allclose(intake.capture.camera.matrix, guessed.camera.matrix, rtol=1e-9)
+
+
+def test_distance_and_size_tell_the_lens(folder):
+    mask = load_capture(folder).mask
+    rows, columns = (np.flatnonzero(mask.any(axis)) for axis in (1, 0))
+    longer = max(np.ptp(rows), np.ptp(columns)) + 1
+    intake = load(folder, IntakeOptions(distance=800.0, object_size=200.0))
+    assert intake.capture.camera.focal_px[0] == pytest.approx(4 * longer)
+    assert intake.capture.lens_known
+    assert not any("LENS" in warning for warning in intake.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"distance": 800.0}, "together"),
+        ({"object_size": 10.0}, "together"),
+        ({"distance": 10.0, "object_size": 100.0}, "units"),
+        ({"distance": 800.0, "object_size": 200.0, "fov": 30.0}, "only one"),
+    ],
+)
+def test_distances_that_cannot_be(options, word):
+    with pytest.raises(InvalidInputError, match=word):
+        IntakeOptions(**options)
 
 
 def test_a_photo_listed_twice(folder):

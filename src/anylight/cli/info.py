@@ -15,6 +15,8 @@ from anylight.model.finding import Finding
 
 from .progress import say, shown_progress
 
+PROBLEMS = 3
+"""Exit code if the photos have a problem that spoils a run."""
 STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan", "good": "green"}
 
 
@@ -22,7 +24,8 @@ STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan", "good": "g
 class Info:
     """Look at photos before a run: are they linear, sharp, still, varied enough?
 
-    Every finding comes with its remedy. Nothing is written.
+    Every finding comes with its remedy. Nothing is written. Ends with 3 if there is a problem that
+    spoils a run, else with 0.
     Try: anylight info photos/
     """
 
@@ -40,10 +43,12 @@ class Info:
         if self.json:
             record = msgspec.json.encode(examination.record(intake))
             sys.stdout.write(msgspec.json.format(record, indent=2).decode() + "\n")
-            return
-        out = rich.console.Console()
-        for finding in examination.findings:
-            print_finding(out, finding)
+        else:
+            out = rich.console.Console()
+            for finding in examination.findings:
+                print_finding(out, finding)
+        if any(finding.severity == "problem" for finding in examination.findings):
+            raise SystemExit(PROBLEMS)
 
 
 def print_finding(console: rich.console.Console, finding: Finding) -> None:

@@ -41,6 +41,10 @@ OWNED = Owned(
 )
 
 
+_ONLY_HERE = ("movement", "sharpness", "darkness", "mask", "lights")
+"""Topics that only the examination before a run knows."""
+
+
 class OutputOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What to write."""
 
@@ -98,7 +102,7 @@ class Run:
         scene = to_scale(result.reconstruction, self.scale, intake.corner, self.intake.downscale)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
-        for warning in result.warnings:
+        for warning in (*result.warnings, *_untold(after, result.warnings)):
             say(console, f"warning: {warning}", style="yellow")
         with (
             undisturbed(),
@@ -117,11 +121,26 @@ class Run:
             raise SystemExit(130)
 
 
+def _untold(findings: tuple[Finding, ...], told: tuple[str, ...]) -> list[str]:
+    """Bad findings that no warning has said yet."""
+    return [
+        " ".join(part for part in (finding.text, finding.remedy) if part)
+        for finding in findings
+        if finding.severity in ("problem", "warning")
+        and finding.topic != "run"
+        and finding.text.lower() not in {text.lower() for text in told}
+    ]
+
+
 def _troubles(examination: Examination) -> list[str]:
-    """Findings about movement, which nothing else warns of; far movement ends it here."""
-    troubles = [f for f in examination.findings if f.topic == "movement" and f.severity != "good"]
+    """Bad findings that nothing else warns of; far movement ends it here."""
+    troubles = [
+        finding
+        for finding in examination.findings
+        if finding.severity in ("problem", "warning") and finding.topic in _ONLY_HERE
+    ]
     for finding in troubles:
-        if finding.severity == "problem":
+        if finding.severity == "problem" and finding.topic == "movement":
             raise InvalidInputError(f"{finding.text} {finding.remedy}")
     return [f"{finding.text} {finding.remedy}" for finding in troubles]
 

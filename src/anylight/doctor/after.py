@@ -4,11 +4,12 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.model.capture import Capture
-from anylight.model.finding import Finding
+from anylight.model.finding import Finding, Severity
 from anylight.model.misfit import photo_misfits
 from anylight.model.result import Result
 
 from .before import Examination
+from .sentences import is_firm
 
 _ODD = 4.0
 """A photo is odd if its misfit exceeds the median by so many robust standard deviations …"""
@@ -18,7 +19,9 @@ _BAD_FIT = 0.15
 _HALF = 0.5
 """Share of its sky below which a pixel is said to be hidden."""
 _TIE = 1.05
-"""Energies closer than this factor do not decide between two shapes."""
+"""Energies closer than this factor do not decide between two shapes …"""
+_OUTWARD = 0.3
+"""… but a rim that plainly faces outwards does: objects bulge."""
 
 
 def diagnose(
@@ -44,8 +47,10 @@ def diagnose(
     findings += _about_shadows(result)
     sentence = result.record.get("gauge", {}).get("sentence")
     if sentence and sentence not in result.warnings:
-        findings.append(Finding("good", "overall shape", sentence[0].upper() + sentence[1:]))
-    return tuple(findings)
+        severity: Severity = "good" if is_firm(result.record["gauge"]) else "warning"
+        findings.append(Finding(severity, "overall shape", sentence[0].upper() + sentence[1:]))
+    order = {"problem": 0, "warning": 1, "note": 2, "good": 3}
+    return tuple(sorted(findings, key=lambda finding: order[finding.severity]))
 
 
 def _about_fit(
@@ -144,14 +149,15 @@ def _about_shape(result: Result) -> list[Finding]:
         )
     name = str(result.record["chosen"])
     other = starts.get(name.removesuffix(" flipped") if "flipped" in name else f"{name} flipped")
-    if other is not None and other["energy"] < _TIE * chosen["energy"]:
+    is_tie = other is not None and other["energy"] < _TIE * chosen["energy"]
+    if other is not None and is_tie and chosen["rim_outward"] < _OUTWARD:
         findings.append(
             Finding(
                 "warning",
                 "shape",
                 "A flip is possible, because hills and hollows explain the photos equally well "
                 f"({other['energy'] / chosen['energy']:.2f} times the misfit when flipped).",
-                "A shorter lens from closer by tells them apart.",
+                "--flip takes the other one; a shorter lens from closer by tells them apart.",
             )
         )
     return findings

@@ -17,6 +17,8 @@ from anylight.model.finding import Finding
 from anylight.model.orders import orders_for
 from anylight.model.samples import is_saturated
 
+from .sentences import FEW_PHOTOS
+
 _SAMPLES = 20_000
 _CLIPPED = 0.02
 """Share of saturated samples from where it is worth a word."""
@@ -26,8 +28,14 @@ _MOVED_PX = 1.5
 """Movement below this is within what changing shadows pretend."""
 _MOVED_FAR = 0.01
 """Share of the longer side from where movement makes a result worthless."""
-_FEW, _MANY = 8, 20
+_FEW, _MANY = FEW_PHOTOS, 25
 _FEW_PIXELS = 400
+_BRIGHT, _DARK = 0.95, 0.02
+"""A photo is far too dark if this share of its samples lies below this share of white."""
+_BLURRED, _SOFT = 0.5, 0.14
+"""A photo is blurred if its finest detail is less than this share of what is usual. All are soft if
+pixels bend by less than this share of what blocks of four by four do: sharp photographs have 0.25
+and more, a blur of 1.5 pixels leaves 0.1."""
 _NOISE_FLOOR = 3e-3
 """Relative strength below which a combination of the photos is noise or gloss."""
 BYTES_AT_LEAST = 400_000_000
@@ -113,8 +121,9 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
     findings = [
         *_about_photos(intake),
         *_about_coding(intake),
-        *_about_clipping(capture, clipped, black),
+        *_about_clipping(capture, clipped, black, np.quantile(samples, _BRIGHT, axis=(1, 2))),
         *_about_movement(capture, shifts),
+        *_about_sharpness(capture),
         *_about_lights(capture.num_photos, independent, order),
         *_about_camera(intake),
         *_about_mask(intake),
@@ -225,7 +234,9 @@ def _about_coding(intake: Intake) -> list[Finding]:
     return [Finding(severity, "gamma", f"{text[coding.coding]} ({coding.source}).", remedy)]  # type: ignore[arg-type]
 
 
-def _about_clipping(capture: Capture, clipped: np.ndarray, black: np.ndarray) -> list[Finding]:
+def _about_clipping(
+    capture: Capture, clipped: np.ndarray, black: np.ndarray, bright: np.ndarray
+) -> list[Finding]:
     findings = []
     if clipped.mean() > _CLIPPED:
         worst = [int(i) for i in np.argsort(-clipped)[:3]]
@@ -242,10 +253,25 @@ def _about_clipping(capture: Capture, clipped: np.ndarray, black: np.ndarray) ->
     elif capture.photos.dtype.kind == "u":
         text = f"{100 * clipped.mean():.2f} % of the samples on the object are saturated."
         findings.append(Finding("good", "clipping", text))
+    is_black = black > 0.95
     findings += [
         Finding("problem", "darkness", f"{_name(capture, i)} is black.", "Leave it out.")
-        for i in map(int, np.flatnonzero(black > 0.95))
+        for i in map(int, np.flatnonzero(is_black))
     ]
+    if capture.photos.dtype.kind == "u":
+        level = bright / capture.full_scale
+        dark = [int(i) for i in np.flatnonzero(~is_black & (level < _DARK))]
+        if dark:
+            names = ", ".join(f"{_name(capture, i)} ({100 * level[i]:.1f} %)" for i in dark[:3])
+            more = f" and {len(dark) - 3} more" if len(dark) > 3 else ""
+            findings.append(
+                Finding(
+                    "warning",
+                    "darkness",
+                    f"Far too dark: the bright parts of {names}{more} reach no more of white.",
+                    "Expose longer: rounding hides the shape in dark photos.",
+                )
+            )
     return findings
 
 
@@ -270,6 +296,48 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
             "wander can look like movement of a pixel or two.",
         )
     ]
+
+
+def _about_sharpness(capture: Capture) -> list[Finding]:
+    """Fine detail against coarse detail, photo by photo: blur takes the fine away."""
+    window = _window(capture)
+    if min(window.shape[1:3]) < 32:
+        return []
+    values = [_sharpness(photo.mean(axis=2, dtype=np.float32)) for photo in window]
+    sharp = np.array(values)
+    if not np.isfinite(sharp).any():
+        return []
+    usual = float(np.nanmedian(sharp))
+    if usual < _SOFT:
+        return [
+            Finding(
+                "warning",
+                "sharpness",
+                "The photos are soft: neighbouring pixels hardly differ.",
+                "Focus on the object, and close the aperture; --downscale 2 loses nothing here.",
+            )
+        ]
+    blurred = [int(i) for i in np.flatnonzero(sharp < _BLURRED * usual)]
+    if not blurred:
+        return [Finding("good", "sharpness", "All photos are equally sharp.")]
+    names = ", ".join(_name(capture, i) for i in blurred[:4])
+    more = f" and {len(blurred) - 4} more" if len(blurred) > 4 else ""
+    return [
+        Finding(
+            "warning",
+            "sharpness",
+            f"Less sharp than the others: {names}{more}.",
+            "Leave them out, unless soft light made them smooth; keep focus fixed, use a tripod.",
+        )
+    ]
+
+
+def _sharpness(image: Float[np.ndarray, "h w"]) -> float:
+    """Second difference of pixels over that of blocks of four by four; NaN if there is none."""
+    height, width = (4 * (n // 4) for n in image.shape)
+    blocks = image[:height, :width].reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
+    fine, coarse = (np.abs(np.diff(part, 2, axis=1)).mean() for part in (image, blocks))
+    return float(fine / coarse) if coarse > 0 else np.nan
 
 
 def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:

@@ -13,7 +13,7 @@ from anylight.model.orders import PHOTOS_FOR, orders_for
 from anylight.model.samples import is_saturated, scaled, white_level
 from anylight.model.status import Status
 
-FEW_PHOTOS = 6
+FEW_PHOTOS = 8
 _SAMPLES = 20_000
 _VARIES = 0.02
 """Photos whose relative change over the lights stays below this share carry no shape."""
@@ -75,6 +75,11 @@ def gauge_sentence(gauge: dict[str, Any]) -> str:
         f"{min(worst, 45):.0f} degrees of play): they follow {_GUESS} A shorter lens from closer "
         "by decides it."
     )
+
+
+def is_firm(gauge: dict[str, Any]) -> bool:
+    """Whether the photos hold the overall shape well enough to be called good."""
+    return max(gauge[name] for name in _GAUGE) < _VAGUE_DEG
 
 
 def lens_sentence(lens: dict[str, Any], gauge: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ _SENSORS = (
     (r"ILCE-(3|5|6)|NEX-|ZV-E10|ILCA-[67]|SLT-A[3567]", APS_C),
     (r"EOS R([1358]|6|5C|P)?(m[0-9]| Mark|\b)(?!0)|EOS [56]D|EOS-1D ?X|EOS-1Ds", FULL_FRAME),
     (r"EOS (R7|R10|R50|R100|M|[0-9]{2,4}D|7D|Rebel|Kiss)", CANON_APS_C),
-    (r"NIKON (Z ?[5-9]|Z ?f$|Z ?f |D[3-6]\b|D[678]\d0\b|D3[SX]|Df)", FULL_FRAME),
+    (r"NIKON (Z ?[5-9](?!0)|Z ?f$|Z ?f |D[3-6]\b|D[678]\d0\b|D3[SX]|Df)", FULL_FRAME),
     (r"NIKON (Z ?[35]0|Z ?fc|D\d0\b|D[35]\d00|D7\d00|D500)", APS_C),
     (r"X-(T|E|H|Pro|S|A|M)\d|X100|X70", APS_C),
     (r"PENTAX K-1\b", FULL_FRAME),

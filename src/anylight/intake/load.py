@@ -11,12 +11,14 @@ from anylight.arrays import DepthMap, Mask
 from anylight.errors import InvalidInputError
 from anylight.io.capture import is_mask, read_mask
 from anylight.io.depths import load_depth_map, stated
+from anylight.io.images import has_alpha, read_alpha
 from anylight.io.metadata import Metadata
 from anylight.model.capture import Capture
 
 from .coding import FoundCoding, find_coding
 from .intrinsics import FoundCamera, find_camera, seen_from
 from .options import IntakeOptions
+from .photo import upright
 from .polygon import is_polygon, polygon_mask
 from .reduction import cropped, reduced, reduced_camera, reduced_depth, reduced_mask
 from .shifts import Shifts, align, find_shifts
@@ -27,6 +29,11 @@ from .stack import Tell, linear_stack, read_stack, silent
 _ALIGNABLE = 0.05
 """Shifts of up to this share of the longer side can be undone."""
 _UNSURE_CONTRAST = 2.5
+_PAINT_ONE = (
+    "open a photo in any paint program, paint the object white and all else black, save it as "
+    'mask.png beside the photos (or give --mask FILE, or the corners of its outline: --mask "x1,y1 '
+    'x2,y2 x3,y3").'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +100,7 @@ def load(
     if coding.coding == "srgb":
         photos = linear_stack(photos, facts)
     camera = find_camera(source, facts, photos.shape[1:3], options)
-    mask = _given_mask(source, photos.shape[1:3], options)
+    mask, mask_source = _given_mask(source, facts, photos.shape[1:3], options)
     found = camera.camera
     depth, unit = None, None
     if options.depth_prior is not None:
@@ -107,9 +114,6 @@ def load(
     if shifts is not None:
         photos = align(photos, _alignable(shifts, names, photos.shape[1:3]))
     warnings = list(camera.warnings)
-    mask_source = "the folder" if source.arrays is None else "the file"
-    if options.mask is not None:
-        mask_source = "the options"
     if mask is None:
         mask, mask_source, doubts = _made_mask(photos, tell)
         warnings += doubts
@@ -160,18 +164,38 @@ def _lights(source: Source) -> Float[np.ndarray, "M 3"] | None:
     return unit if source.intensities is None else unit * source.intensities.mean(1, keepdims=True)
 
 
-def _given_mask(source: Source, shape: tuple[int, int], options: IntakeOptions) -> Mask | None:
+def _given_mask(
+    source: Source, facts: tuple[Metadata, ...], shape: tuple[int, int], options: IntakeOptions
+) -> tuple[Mask | None, str]:
+    """The mask that somebody made, and where it was."""
     if options.mask is not None:
         if is_polygon(options.mask):
-            return polygon_mask(options.mask, shape)
-        return read_mask(Path(options.mask), shape)
+            return polygon_mask(options.mask, shape), "the options"
+        return read_mask(Path(options.mask), shape), "the options"
     if source.arrays is not None:
-        given: Mask | None = source.arrays["mask"]
-        return given
+        return source.arrays["mask"], "the file"
     paths = sorted(path for path in source.folder.iterdir() if is_mask(path))
     if len(paths) > 1:
         raise InvalidInputError(f"{paths[1]}: is a second mask; keep only one.")
-    return read_mask(paths[0], shape) if paths else None
+    if paths:
+        return read_mask(paths[0], shape), "the folder"
+    return _transparency(source, facts, shape), "the transparency of the photos"
+
+
+def _transparency(
+    source: Source, facts: tuple[Metadata, ...], shape: tuple[int, int]
+) -> Mask | None:
+    """What is opaque in the photos, if somebody cut the object out of all of them."""
+    cut = []
+    for path, fact in zip(source.photos, facts, strict=False):
+        alpha = read_alpha(path) if has_alpha(path) else None
+        if alpha is None:
+            return None
+        cut.append(upright(alpha[..., None], fact.orientation)[..., 0] > 0.5)
+    mask: Mask | None = np.all(cut, axis=0) if cut else None
+    if mask is None or mask.shape != shape or not mask.any() or mask.all():
+        return None
+    return mask
 
 
 def _made_mask(photos: Shaped[np.ndarray, "M H W C"], tell: Tell) -> tuple[Mask, str, list[str]]:
@@ -181,13 +205,13 @@ def _made_mask(photos: Shaped[np.ndarray, "M H W C"], tell: Tell) -> tuple[Mask,
             silhouette.mask,
             "nothing to mask out was found",
             [
-                "there is no mask, and nothing in the photos looks like surroundings: every pixel "
-                "counts as object. Give --mask if that is wrong."
+                "there is no mask, and object and surroundings could not be told apart: every "
+                f"pixel counts as object. If that is wrong, {_PAINT_ONE}"
             ],
         )
     doubts = [
-        "there was no mask, so one was made from the photos; look at preview/mask.png, and give a "
-        "better one with --mask if it is wrong."
+        "there was no mask, so one was made from the photos; look at preview/mask.png, and if it "
+        f"is wrong, {_PAINT_ONE}"
     ]
     if silhouette.contrast < _UNSURE_CONTRAST:
         doubts[0] += " Object and surroundings look alike here: it may well be."

@@ -19,7 +19,7 @@ from anylight.geometry.camera import (
 )
 from anylight.model.capture import Capture
 
-from .images import PHOTO_SUFFIXES, has_alpha, read_image, write_image
+from .images import PHOTO_SUFFIXES, read_alpha, read_image, write_image
 from .metadata import Coding
 
 MASK_NAME, MATRIX_NAME, NOTES_NAME = "mask.png", "K.txt", "capture.toml"
@@ -75,11 +75,10 @@ def is_mask(path: Path) -> bool:
 def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
     """Read a mask; soft edges are cut at half, but most of it must be plainly white or black."""
     image = read_image(path)
-    if (image == image.flat[0]).all() and has_alpha(path):
-        raise InvalidInputError(
-            f"{path}: is of one colour and keeps its shape in the transparency; "
-            "paint the object white on black."
-        )
+    if (image == image.flat[0]).all():
+        alpha = read_alpha(path)
+        if alpha is not None:  # cut out by a paint program: its shape is in the transparency
+            image = (255 * alpha[..., None]).round().astype(np.uint8)
     if image.shape[:2] != shape:
         raise InvalidInputError(
             f"{path}: is {image.shape[1]}×{image.shape[0]} but the photos are "

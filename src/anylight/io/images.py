@@ -32,7 +32,30 @@ def read_image(path: Path | str) -> Shaped[np.ndarray, "H W C"]:
     Raises:
         InvalidInputError: the file is missing, cut off, or not an image.
     """
-    path = Path(path)
+    return _read(Path(path))[0]
+
+
+def read_alpha(path: Path | str) -> Float[np.ndarray, "H W"] | None:
+    """How opaque every pixel is, 0 to 1; None if the file has no such channel.
+
+    Raises:
+        InvalidInputError: the file is missing, cut off, or not an image.
+    """
+    pixels, alpha = _read(Path(path))
+    if alpha is None:
+        return None
+    full = np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else 1.0
+    return alpha / full
+
+
+def _read(
+    path: Path,
+) -> tuple[Shaped[np.ndarray, "H W C"], Shaped[np.ndarray, "H W"] | None]:
+    """Pixels, and the alpha channel if there is one.
+
+    Raises:
+        InvalidInputError: the file is missing, cut off, or not an image.
+    """
     if not path.is_file():
         kind = "is a folder, not an image" if path.is_dir() else "no such file"
         raise InvalidInputError(f"{path}: {kind}; check the name.")
@@ -63,9 +86,10 @@ def read_image(path: Path | str) -> Shaped[np.ndarray, "H W C"]:
         raise InvalidInputError(
             f"{path}: the file is damaged or cut off ({reason}); copy it from the camera again."
         )
-    has_alpha = spec.nchannels in (2, 4) and spec.alpha_channel >= 0
-    channels = spec.nchannels - has_alpha
-    return np.ascontiguousarray(pixels.reshape(spec.height, spec.width, -1)[..., :channels])
+    pixels = pixels.reshape(spec.height, spec.width, -1)
+    if not (spec.nchannels in (2, 4) and spec.alpha_channel >= 0):
+        return np.ascontiguousarray(pixels), None
+    return np.ascontiguousarray(pixels[..., :-1]), pixels[..., -1]
 
 
 def has_alpha(path: Path) -> bool:

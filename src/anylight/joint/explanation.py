@@ -136,7 +136,7 @@ def explain(
     plan = plan or _plan(capture, options, known)
     lens = None
     if _may_try_lenses(capture, start, terms):
-        lens = yield from choose_lens(level, plan)
+        lens = yield from choose_lens(level, replace(plan, flip=False))
         camera = _behind(capture.camera, lens.focal_35mm)
         level, capture = replace(level, camera=camera), replace(capture, camera=camera)
     given = None if start is None else corner_heights(level, start)
@@ -322,6 +322,7 @@ def _plan(capture: Capture, options: DefaultOptions, known: KnownDepth | None) -
         orders=tuple(o for o in orders_for(capture.num_photos) if o <= options.order),
         refine_iterations=options.refine_iterations,
         rivals=known is None,
+        flip=options.flip,
     )
     volume = options.relative_volume(capture.domain())
     return plan if volume is None else replace(plan, volumes=(volume,) * (volume != 0))

@@ -25,6 +25,9 @@ class DefaultOptions(BalloonOptions, frozen=True, kw_only=True):
     shadows: Literal["auto", "off"] = "auto"
     """Whether to look for shadows that the object casts on itself, and explain them."""
 
+    flip: bool = False
+    """Take the other of two shapes that explain the photos: hollows for hills."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.order not in (2, 4, 6, 8):

@@ -28,6 +28,8 @@ class Plan:
     """The starts run on the finest level with at most so many pixels."""
     rivals: bool = True
     """Try a start without silhouette, and the flipped surface, as well."""
+    flip: bool = False
+    """Take the worse of the surface and its flipped rival."""
     jumps: bool = True
     """Find normals of single pixels and switch off facets that span a step."""
     prior: bool = True

@@ -107,7 +107,7 @@ def solve(
         finalists.append((yield from _shared(tries.raised(best), counter)))
         if plan.rivals:
             finalists.append((yield from _shared(tries.flipped(finalists[0]), counter)))
-        chosen = min(finalists, key=_score)
+        chosen = (max if plan.flip else min)(finalists, key=_score)
         climb = started(chosen)
         yield from _shared(climb.run(chosen.order, chosen.name), counter)
     except (StopRequestedError, np.linalg.LinAlgError) as end:

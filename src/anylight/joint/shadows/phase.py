@@ -114,9 +114,7 @@ def see(
         noise: usual residual that it left, relative to white.
     """
     if noise < _EXPLAINED:
-        return Seen(
-            f"the photos are explained to {100 * noise:.2g} % of white without cast shadows."
-        )
+        return Seen("the photos are explained without cast shadows.")
     if capture.num_photos < MIN_PHOTOS:
         return Seen(f"cast shadows were not looked for: that takes {MIN_PHOTOS} photos or more.")
     factor = _factor(np.asarray(capture.mask))
