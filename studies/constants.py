@@ -143,7 +143,7 @@ def tuned() -> list[Declared]:
     options = [
         Declared("anylight.joint.options", name, str(value), text, "option", "")
         for name, text in descriptions(DefaultOptions).items()
-        if isinstance(value := getattr(DefaultOptions(), name), int) and name != "order"
+        if type(value := getattr(DefaultOptions(), name)) is int and name != "order"
     ]
     return [constant for constant in declared() if constant.unit] + options
 

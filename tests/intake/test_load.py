@@ -310,8 +310,7 @@ def test_distance_and_size_tell_the_lens(folder):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"distance": 800.0}, "together"),
-        ({"object_size": 10.0}, "together"),
+        ({"object_size": 10.0}, "needs --distance"),
         ({"distance": 10.0, "object_size": 100.0}, "units"),
         ({"distance": 800.0, "object_size": 200.0, "fov": 30.0}, "only one"),
     ],

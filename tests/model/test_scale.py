@@ -15,7 +15,7 @@ def plane(camera=CAMERA, depth=2.0):
 
 
 def test_a_distance_is_the_median_depth():
-    scene = to_scale(plane(), ScaleOptions(distance=750.0))
+    scene = to_scale(plane(), ScaleOptions(), distance=750.0)
     assert scene.unit == "mm"
     assert np.allclose(scene.depth, 750.0)
 
@@ -39,7 +39,7 @@ def test_parallel_rays_learn_the_size_of_a_pixel():
     found = to_scale(scene, ScaleOptions(scale_points="0,0,30,40,25"))
     assert found.pixel_mm == pytest.approx(0.5)
     with pytest.raises(InvalidInputError, match="scale-points"):
-        to_scale(scene, ScaleOptions(distance=100.0))
+        to_scale(scene, ScaleOptions(), distance=100.0)
 
 
 @pytest.mark.parametrize("text", ["1,2,3,4", "a,b,c,d,e", "1,1,1,1,5", "1,2,3,4,-5", ""])

@@ -37,6 +37,11 @@ class _Flag:
     """Field by method."""
     text: str
 
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is given without a value."""
+        return self.kind is bool
+
 
 def _flags(methods: Iterable[Method[Any]]) -> dict[str, _Flag]:
     found: dict[str, _Flag] = {}
@@ -82,14 +87,15 @@ def _words() -> str:
 
 
 def _declared() -> type:
-    fields = [
-        (
-            flag.name,
-            Annotated[Optional[flag.kind], tyro.conf.arg(help=flag.text, help_behavior_hint="")],  # noqa: UP045
-            dataclasses.field(default=None),
-        )
-        for flag in FLAGS.values()
-    ]
+    fields: list[tuple[str, Any, Any]] = []
+    for flag in FLAGS.values():
+        said = tyro.conf.arg(help=flag.text, help_behavior_hint="")
+        if flag.is_switch:
+            kind: Any = Annotated[bool, said, tyro.conf.FlagCreatePairsOff]
+            fields.append((flag.name, kind, dataclasses.field(default=False)))
+        else:
+            kind = Annotated[Optional[flag.kind], said]  # noqa: UP045
+            fields.append((flag.name, kind, dataclasses.field(default=None)))
     return dataclasses.make_dataclass(
         "MethodFlags", fields, frozen=True, kw_only=True, namespace={"__doc__": _words()}
     )
@@ -109,7 +115,7 @@ def settings_of(flags: MethodFlags, options: RunOptions) -> msgspec.Struct:
     given = {}
     for name, flag in FLAGS.items():
         value = getattr(flags, name)
-        if value is None:
+        if value is None or (flag.is_switch and not value):
             continue
         if method.name not in flag.owners:
             raise InvalidInputError(

@@ -92,14 +92,17 @@ class Run:
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
             examination = examine(intake, report)
-        check_scale(self.scale, intake.capture, intake.corner, self.intake.downscale)
+        asked = self.intake
+        check_scale(self.scale, intake.capture, intake.corner, asked.downscale, asked.distance)
         intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
         for warning in intake.warnings:
             say(console, f"warning: {warning}", style="yellow")
         if not console.is_terminal:
             say(console, "solving (the first run ever compiles for up to a minute)")
         result = _shown(console, steps(intake.capture, self.solver, settings))
-        scene = to_scale(result.reconstruction, self.scale, intake.corner, self.intake.downscale)
+        scene = to_scale(
+            result.reconstruction, self.scale, intake.corner, asked.downscale, asked.distance
+        )
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
         for warning in (*result.warnings, *_untold(after, result.warnings)):

@@ -101,7 +101,7 @@ def _from_options(options: IntakeOptions, shape: Shape) -> FoundCamera | None:
         return FoundCamera(Orthographic(_centre(shape)), "--orthographic")
     if options.intrinsics is not None:
         return read_intrinsics(Path(options.intrinsics), shape)
-    if options.distance is not None:  # the mask tells the rest: see `seen_from`
+    if options.object_size is not None:  # the mask tells the rest: see `seen_from`
         return FoundCamera(guessed_camera(shape).camera, "--distance and --object-size")
     named = _from_numbers(options.fov, options.focal_px, options.focal_35mm, shape)
     return None if named is None else FoundCamera(named, "the command line")

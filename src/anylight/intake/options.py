@@ -26,8 +26,8 @@ class IntakeOptions(msgspec.Struct, frozen=True, kw_only=True):
     fov: float | None = None
     """Angle of view along the longer side, in degrees."""
     distance: float | None = None
-    """From the lens to the middle of the object, in the unit of --object-size: together they tell
-    the perspective as well as a focal length does."""
+    """Distance from the lens to the middle of the object, in mm: tells the real size and, with
+    --object-size, the perspective as well as a focal length does."""
     object_size: float | None = None
     """Longer side of the object as the photos show it (of the mask), in the unit of --distance."""
     orthographic: bool = False
@@ -54,16 +54,16 @@ class IntakeOptions(msgspec.Struct, frozen=True, kw_only=True):
         ):
             if value is not None and not 0 < value < top:
                 raise InvalidInputError(f"{name} must be between 0 and {top:g}.")
-        if (self.distance is None) != (self.object_size is None):
-            raise InvalidInputError("give --distance and --object-size together, in one unit.")
+        if self.object_size is not None and self.distance is None:
+            raise InvalidInputError("--object-size needs --distance, in the same unit.")
         if (self.distance or 0) < 0.5 * (self.object_size or 0):
             raise InvalidInputError(
                 "--distance is less than half of --object-size: the lens would be inside the "
                 "object; check the units."
             )
-        named = [self.focal_35mm, self.focal_px, self.fov, self.intrinsics, self.distance]
+        named = [self.focal_35mm, self.focal_px, self.fov, self.intrinsics, self.object_size]
         if sum(value is not None for value in named) + self.orthographic > 1:
             raise InvalidInputError(
-                "give only one of --intrinsics, --focal-35mm, --focal-px, --fov, --distance, "
-                "--orthographic."
+                "give only one of --intrinsics, --focal-35mm, --focal-px, --fov, "
+                "--object-size, --orthographic."
             )

@@ -19,16 +19,10 @@ _NEAR = 1
 class ScaleOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How large the object is; without any of these its scale is free."""
 
-    distance: float | None = None
-    """Distance from the camera to the middle of the object, in mm."""
     scale_points: str | None = None
     """Two points of the photo and the distance between them: "x1,y1,x2,y2,mm"."""
 
     def __post_init__(self) -> None:
-        if self.distance is not None and not 0 < self.distance < 1e9:
-            raise InvalidInputError("--distance must be positive, in mm.")
-        if self.distance is not None and self.scale_points is not None:
-            raise InvalidInputError("give only one of --distance and --scale-points.")
         if self.scale_points is not None:
             self.points()
 
@@ -51,11 +45,15 @@ class ScaleOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_scale(
-    options: ScaleOptions, capture: Capture, corner: tuple[int, int] = (0, 0), downscale: int = 1
+    options: ScaleOptions,
+    capture: Capture,
+    corner: tuple[int, int] = (0, 0),
+    downscale: int = 1,
+    distance: float | None = None,
 ) -> None:
     """Refuse before any work what could not be brought to scale after it."""
     flat = Reconstruction(np.array(capture.mask), capture.camera, np.ones(capture.mask.shape))
-    to_scale(flat, options, corner, downscale)
+    to_scale(flat, options, corner, downscale, distance)
 
 
 def to_scale(
@@ -63,6 +61,7 @@ def to_scale(
     options: ScaleOptions,
     corner: tuple[int, int] = (0, 0),
     downscale: int = 1,
+    distance: float | None = None,
 ) -> Reconstruction:
     """Bring a scene to millimetres.
 
@@ -71,16 +70,17 @@ def to_scale(
         options: what is known.
         corner: first column and row that were kept of the photos, after reducing them.
         downscale: by how much the photos were reduced.
+        distance: from the camera to the middle of the object, in mm; points count more.
     """
-    if options.distance is None and options.scale_points is None:
+    if distance is None and options.scale_points is None:
         return scene
     if scene.depth is None or scene.camera is None:
         raise InvalidInputError("there is no depth to bring to scale.")
     if isinstance(scene.camera, Orthographic):
         return _orthographic(scene, options, downscale)
-    if options.distance is not None:
+    if options.scale_points is None and distance is not None:
         middle = float(np.median(scene.depth[scene.mask]))
-        return replace(scene, depth=scene.depth * (options.distance / middle), unit="mm")
+        return replace(scene, depth=scene.depth * (distance / middle), unit="mm")
     x1, y1, x2, y2, size = options.points()
     ends = [_point(scene, x, y, corner, downscale) for x, y in ((x1, y1), (x2, y2))]
     length = float(np.linalg.norm(ends[0] - ends[1]))
@@ -89,7 +89,7 @@ def to_scale(
 
 def _orthographic(scene: Reconstruction, options: ScaleOptions, downscale: int) -> Reconstruction:
     """Parallel rays have no distance; a length across the image gives the size of a pixel."""
-    if options.distance is not None:
+    if options.scale_points is None:
         raise InvalidInputError(
             "--distance says nothing about parallel rays; give --scale-points instead."
         )

@@ -48,7 +48,7 @@ _CHECKERBOARD = 0.003
 _UNSEEN = 0.05
 """Sine of the elevation up to which a horizon is nothing to look at. (guard)"""
 _ON_THE_WAY = (0.4, 0.7, 1.0)
-"""What stands between a pixel and its horizon is looked at here. [share of the way]"""
+"""Shares of the way to the horizon at which the surroundings are looked at. (definition)"""
 _ROWS = 512
 """Pixels whose products are made together. (memory)"""
 _PARTS = 16
