@@ -23,7 +23,7 @@ with TemporaryDirectory() as name:
     print(f"{capture.num_photos} photos, {capture.mask.mean():.0%} of the frame is object")
 
     free = anylight.reconstruct(capture).reconstruction
-    scene = anylight.to_scale(free, anylight.ScaleOptions(distance=500))
+    scene = anylight.to_scale(free, anylight.ScaleOptions(), distance=500)
     anylight.export_scene(result, scene, capture.names)
 
     for path in sorted(result.rglob("*")):

@@ -55,6 +55,8 @@ def told(solution: Solution, capture: Capture, numbers: Int[np.ndarray, " M"]) -
         *solution.warnings,
         *shape_warnings(record, capture),
     ]
+    if not capture.lens_known and "gauge" not in record:
+        warnings.append(_ASSUMED)
     if solution.status.is_failure or solution.status is Status.INTERRUPTED:
         warnings.append(f"{solution.status}.")
     return replace(solution, warnings=tuple(warnings), record=record)
