@@ -133,5 +133,8 @@ def weighed(tried: tuple[LensTrial, ...]) -> LensChoice:
     order = np.argsort(apart)
     covered = np.searchsorted(np.cumsum(weights[order]), _SURE)
     play = float(apart[order][min(int(covered), len(order) - 1)])
+    place = int(np.flatnonzero(rising == middle)[0])
+    beside = [rising[k] for k in (place - 1, place + 1) if 0 <= k < len(rising)]
+    play = max([play, *(float(apart[k]) / 2 for k in beside)])  # lenses between two that were tried
     named = {trial.focal_35mm: float(w) for trial, w in zip(tried, weights, strict=True)}
     return LensChoice(chosen.focal_35mm, named, play)
