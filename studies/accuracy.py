@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 import tyro
+from studies.captures import rendered
 from studies.cells import Cells
 
-from anylight.cli.main import main as anylight_main
 from anylight.intake.load import load_capture
 from anylight.io.archive import find_truth, load_reconstruction
 from anylight.metrics import evaluate
@@ -58,14 +58,8 @@ class Study:
 def capture_of(study: Study, rendering: str, shape: str, albedo: str) -> Path:
     """Render a capture unless it is there."""
     folder = study.work / rendering.replace(" ", "_") / f"{shape}_{albedo}"
-    if not (folder / "truth.npz").exists():
-        code = anylight_main(
-            ["synth", "--shape", str(study.meshes / f"{shape}.ply"), "--albedo", albedo,
-             "--lights", str(study.lights), *RENDERINGS[rendering], "--out", str(folder)]
-        )  # fmt: skip
-        if code:
-            raise SystemExit(code)
-    return folder
+    more = ("--albedo", albedo, *RENDERINGS[rendering])
+    return rendered(folder, study.meshes / f"{shape}.ply", study.lights, *more)
 
 
 def measure(cells: Cells, key: dict[str, Any], folder: Path, **choices: Any) -> None:

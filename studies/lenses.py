@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import tyro
+from studies.captures import rendered
 from studies.cells import Cells
 
-from anylight.cli.main import main as anylight_main
 from anylight.geometry.camera import Perspective
 from anylight.geometry.normals import angles_deg
 from anylight.intake.intrinsics import FRAME_35MM, guessed_camera
@@ -52,17 +52,11 @@ def capture_of(study: Study, shape: str, focal: float | None, cast: bool) -> Pat
     """Render a capture unless it is there."""
     name = f"{shape}_{'natural_cast' if cast else 'voronoi_none'}"
     name += "" if focal is None else f"_{focal:g}"
-    folder = study.work / name
-    if not (folder / "truth.npz").exists():
-        code = anylight_main(
-            ["synth", "--shape", str(study.meshes / f"{shape}.ply"), "--lights", str(study.lights),
-             "--albedo", "natural" if cast else "voronoi", "--height", "320", "--images", "20",
-             *(["--cast-shadows"] if cast else []),
-             *([] if focal is None else ["--focal", str(focal)]), "--out", str(folder)]
-        )  # fmt: skip
-        if code:
-            raise SystemExit(code)
-    return folder
+    return rendered(
+        study.work / name, study.meshes / f"{shape}.ply", study.lights,
+        "--albedo", "natural" if cast else "voronoi", "--height", "320", "--images", "20",
+        *(["--cast-shadows"] if cast else []), *([] if focal is None else ["--focal", str(focal)]),
+    )  # fmt: skip
 
 
 def measure(cells: Cells, key: dict[str, object], folder: Path) -> None:

@@ -3,7 +3,7 @@
     python -m studies.shadows --meshes DIR --lights DIR --real DIR --work DIR
 
 renders what is needed (320 pixels high, 20 photos), runs every cell that is missing from
-docs/results/shadows.json and appends it. `make tables` makes docs/shadows.md from it.
+docs/results/shadows.json and appends it. `make tables` makes its tables in docs/method.md.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 import tyro
 from scipy.stats import spearmanr
+from studies.captures import rendered
 from studies.cells import Cells
 
-from anylight.cli.main import main as anylight_main
 from anylight.geometry.normals import angles_deg
 from anylight.intake.load import load_capture
 from anylight.io.archive import find_truth, load_reconstruction
@@ -53,7 +53,7 @@ class Study:
     """Sets to run; all if not given. Traced ones take hours to render without a graphics card."""
 
 
-RENDERED = {
+WORLDS = {
     "none": (),
     "cast": ("--cast-shadows",),
     "traced": ("--bounces", "6"),
@@ -64,16 +64,10 @@ RENDERED = {
 
 def capture_of(study: Study, shape: str, albedo: str, world: str) -> Path:
     """Render a capture unless it is there."""
-    folder = study.work / f"{shape}_{albedo}_{world}"
-    if not (folder / "truth.npz").exists():
-        code = anylight_main(
-            ["synth", "--shape", str(study.meshes / f"{shape}.ply"), "--albedo", albedo,
-             "--lights", str(study.lights), "--height", "320", "--images", "20",
-             *RENDERED[world], "--out", str(folder)]
-        )  # fmt: skip
-        if code:
-            raise SystemExit(code)
-    return folder
+    return rendered(
+        study.work / f"{shape}_{albedo}_{world}", study.meshes / f"{shape}.ply", study.lights,
+        "--albedo", albedo, "--height", "320", "--images", "20", *WORLDS[world],
+    )  # fmt: skip
 
 
 def measure(cells: Cells, key: dict[str, Any], folder: Path, **choices: Any) -> None:

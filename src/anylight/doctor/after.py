@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.model.capture import Capture
-from anylight.model.finding import Finding, Severity
+from anylight.model.finding import Finding, Severity, worst_first
 from anylight.model.misfit import photo_misfits
 from anylight.model.result import Result
 
@@ -49,8 +49,7 @@ def diagnose(
     if sentence and sentence not in result.warnings:
         severity: Severity = "good" if is_firm(result.record["gauge"]) else "warning"
         findings.append(Finding(severity, "overall shape", sentence[0].upper() + sentence[1:]))
-    order = {"problem": 0, "warning": 1, "note": 2, "good": 3}
-    return tuple(sorted(findings, key=lambda finding: order[finding.severity]))
+    return worst_first(findings)
 
 
 def _about_fit(

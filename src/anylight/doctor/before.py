@@ -13,7 +13,7 @@ from anylight.intake.photo import FOREIGN_SUFFIXES
 from anylight.intake.shifts import Shifts, find_shifts
 from anylight.intake.stack import silent
 from anylight.model.capture import Capture
-from anylight.model.finding import Finding
+from anylight.model.finding import Finding, worst_first
 from anylight.model.orders import orders_for
 from anylight.model.samples import is_saturated
 
@@ -136,10 +136,8 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
             "Use --downscale 2 for a quick look." if seconds > 120 else "",
         ),
     ]
-    order_of = {"problem": 0, "warning": 1, "note": 2, "good": 3}
-    findings.sort(key=lambda finding: order_of[finding.severity])
     return Examination(
-        tuple(findings),
+        worst_first(findings),
         clipped,
         black,
         shifts,

@@ -87,7 +87,7 @@ def _read(
             f"{path}: the file is damaged or cut off ({reason}); copy it from the camera again."
         )
     pixels = pixels.reshape(spec.height, spec.width, -1)
-    if not (spec.nchannels in (2, 4) and spec.alpha_channel >= 0):
+    if not _has_alpha(spec):
         return np.ascontiguousarray(pixels), None
     return np.ascontiguousarray(pixels[..., :-1]), pixels[..., -1]
 
@@ -99,6 +99,10 @@ def has_alpha(path: Path) -> bool:
         return False
     spec = source.spec()
     source.close()
+    return _has_alpha(spec)
+
+
+def _has_alpha(spec: oiio.ImageSpec) -> bool:
     return bool(spec.nchannels in (2, 4) and spec.alpha_channel >= 0)
 
 

@@ -14,7 +14,7 @@ from anylight.geometry.domain import Domain
 from anylight.integration.jumps import step_heights
 from anylight.integration.robust import robust_surface
 from anylight.integration.smooth import depth_of
-from anylight.joint.course.lenses import LensChoice, choose_lens
+from anylight.joint.course.lenses import LensChoice, choose_lens, with_lens
 from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
 from anylight.joint.options import DefaultOptions
@@ -28,7 +28,7 @@ from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
 from anylight.joint.terms.known_depth import KnownDepth
 from anylight.joint.terms.protocol import Term
-from anylight.model.capture import GUESSED_35MM, Capture
+from anylight.model.capture import Capture
 from anylight.model.method import Progress, StopRequestedError
 from anylight.model.orders import orders_for
 from anylight.model.samples import mean_photo
@@ -137,7 +137,7 @@ def explain(
     lens = None
     if _may_try_lenses(capture, start, terms):
         lens = yield from choose_lens(level, replace(plan, flip=False))
-        camera = _behind(capture.camera, lens.focal_35mm)
+        camera = with_lens(capture.camera, lens.focal_35mm)
         level, capture = replace(level, camera=camera), replace(capture, camera=camera)
     given = None if start is None else corner_heights(level, start)
     course = yield from _reported(solve(level, plan, terms, given))
@@ -227,13 +227,6 @@ def _may_try_lenses(
     """Whether the lens is open, and nothing depends on the guess."""
     is_open = not capture.lens_known and isinstance(capture.camera, Perspective)
     return is_open and start is None and not terms
-
-
-def _behind(guess: Camera, focal_35mm: float) -> Perspective:
-    """The guessed camera with another lens."""
-    assert isinstance(guess, Perspective)
-    longer = focal_35mm / GUESSED_35MM
-    return Perspective((guess.focal_px[0] * longer, guess.focal_px[1] * longer), guess.centre_px)
 
 
 def _may_hide(

@@ -1,5 +1,6 @@
 """What the doctor says about a capture or a result: an observation and its remedy."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -16,3 +17,9 @@ class Finding(msgspec.Struct, frozen=True):
     text: str
     remedy: str = ""
     """What to do; empty when there is nothing to do."""
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Problems, then warnings, notes, and what is good; each in the order given."""
+    order = ("problem", "warning", "note", "good")
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.facets.grid import Heights
-from anylight.geometry.camera import Perspective
+from anylight.geometry.camera import Camera, Perspective
 from anylight.joint.problem.pyramid import PyramidLevel, halve
 from anylight.joint.terms.gauge import strain
 from anylight.model.capture import GUESSED_35MM
@@ -89,13 +89,16 @@ def choose_lens(finest: PyramidLevel, plan: Plan) -> Generator[Progress, None, L
     return weighed(tuple(tried.values()))
 
 
+def with_lens(guess: Camera, focal_35mm: float) -> Perspective:
+    """A guessed camera with another lens."""
+    assert isinstance(guess, Perspective)
+    longer = focal_35mm / GUESSED_35MM
+    return Perspective((guess.focal_px[0] * longer, guess.focal_px[1] * longer), guess.centre_px)
+
+
 def _try(level: PyramidLevel, plan: Plan, lens: float, near: LensTrial | None) -> LensTrial:
     """What a lens leads to, from where a neighbouring one ended."""
-    camera = level.camera
-    assert isinstance(camera, Perspective)
-    longer = lens / GUESSED_35MM
-    focal = (camera.focal_px[0] * longer, camera.focal_px[1] * longer)
-    behind = replace(level, camera=Perspective(focal, camera.centre_px))
+    behind = replace(level, camera=with_lens(level.camera, lens))
     given = None
     if near is not None:
         given, plan = near.surface * (near.focal_35mm / lens), replace(plan, rivals=False)
