@@ -45,6 +45,7 @@ def diagnose(
         *(Finding("warning", "run", warning) for warning in result.warnings),
     ]
     findings += _about_shadows(result)
+    findings += _about_lamps(result)
     sentence = result.record.get("gauge", {}).get("sentence")
     if sentence and sentence not in result.warnings:
         severity: Severity = "good" if is_firm(result.record["gauge"]) else "warning"
@@ -124,6 +125,23 @@ def _about_shadows(result: Result) -> list[Finding]:
             f"{text} {100 * float(seen.mean()):.0f} % of an even sky reaches the surface in the "
             f"mean; {100 * float((seen < _HALF).mean()):.0f} % of the pixels see less than half of "
             "their sky (dark in the picture of openness), and their normals are less certain.",
+        )
+    ]
+
+
+def _about_lamps(result: Result) -> list[Finding]:
+    """Lamps that are near."""
+    distance = result.record.get("lamp_distance")
+    if distance is None:
+        return []
+    return [
+        Finding(
+            "warning",
+            "light",
+            f"The lamps are near: light that falls off as from {distance:g} object sizes away "
+            "explains the photos far better than light from afar. The overall tilt and relief are "
+            "less certain by several degrees.",
+            "Move the lamps to five object sizes or more.",
         )
     ]
 

@@ -17,8 +17,13 @@ from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.model.result import Result, scene_of
 from anylight.photometry.harmonics import DEGREES, num_harmonics
 
-FIELDS = ("depth", "normals", "albedo", "lighting", "confidence", "openness", "lamps", "bounce")
+FIELDS = (
+    "depth", "normals", "albedo", "lighting", "confidence", "openness", "lamps", "bounce",
+    "near_light",
+)  # fmt: skip
+_LIGHTS = {"lighting", "lamps", "bounce", "near_light"}
 TRUTH_NAMES = ("truth.npz", "gt.npz")
+_NEAR_NUMBERS = tuple((order + 1) ** 2 for order in DEGREES)
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
 
@@ -42,6 +47,8 @@ def save_reconstruction(path: Path | str, scene: Reconstruction | Result) -> Non
         arrays["exposures"] = scene.exposures
     if scene.pixel_mm is not None:
         arrays["pixel_mm"] = np.array(scene.pixel_mm)
+    if scene.near_light is not None:
+        arrays["closeness"] = np.array(scene.closeness)
     if scene.unit is not None:
         arrays["unit"] = np.array(scene.unit)
     np.savez_compressed(path, allow_pickle=False, **arrays)
@@ -79,11 +86,11 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
     if frame not in ("camera", "opengl"):
         raise InvalidInputError(f'frame is "{frame}"; it must be "camera" or "opengl".')
     fields: dict[str, np.ndarray] = {}
-    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2, 2, 3, 1), strict=True):
+    for name, axes in zip(FIELDS, (2, 3, 3, 3, 2, 2, 3, 1, 3), strict=True):
         if name in arrays:
             _expect(arrays, name, axes)
             fields[name] = arrays[name].astype(float)
-    for name in fields.keys() - {"lighting", "lamps", "bounce"}:
+    for name in fields.keys() - _LIGHTS:
         if fields[name].shape[:2] != mask.shape:
             raise InvalidInputError(
                 f"'{name}' has {fields[name].shape[:2]} rows and columns, the mask {mask.shape}."
@@ -108,8 +115,22 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         camera=_camera(arrays),
         unit="mm" if unit else None,
         pixel_mm=None if size is None else float(size),
+        closeness=_closeness(arrays, fields),
         **fields,
     )
+
+
+def _closeness(arrays: dict[str, np.ndarray], fields: dict[str, np.ndarray]) -> float:
+    light = fields.get("near_light")
+    if light is None:
+        return 0.0
+    given = arrays.get("closeness", np.array(""))
+    if given.ndim or given.dtype.kind not in "fiu" or not 0 < float(given) <= 1:
+        raise InvalidInputError("'near_light' needs a 'closeness' between 0 and 1.")
+    alike = "lighting" in fields and light.shape[:2] == fields["lighting"].shape[:2]
+    if light.shape[2] not in _NEAR_NUMBERS or not alike:
+        raise InvalidInputError("'near_light' must belong to the photos of 'lighting'.")
+    return float(given)
 
 
 def _check_light(fields: dict[str, np.ndarray]) -> None:

@@ -19,10 +19,12 @@ from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
 from anylight.joint.options import DefaultOptions
 from anylight.joint.paint.ambiguity import with_colour_of, without_shading
+from anylight.joint.paint.evening import evened
 from anylight.joint.paint.refit import Painting, paint, plausible
 from anylight.joint.pixels.confidence import confidence, spread_deg
 from anylight.joint.pixels.normals import PixelNormals, pixel_normals, surface_normals
 from anylight.joint.problem.eigenphotos import averaged, compress
+from anylight.joint.problem.fit import basis_of, seen_from_middle
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
@@ -34,7 +36,7 @@ from anylight.model.orders import orders_for
 from anylight.model.samples import mean_photo
 from anylight.model.status import Status
 from anylight.photometry.environment import project_lamps
-from anylight.photometry.harmonics import order_of
+from anylight.photometry.near import NearLight
 from anylight.sky import lamp_directions
 
 Made = TypeVar("Made")
@@ -74,6 +76,8 @@ class Explanation:
     """The capture's, or the one that was chosen because nobody knew it."""
     lens: LensChoice | None = None
     """How it was chosen."""
+    near: NearLight | None = None
+    """The light of lamps that are near."""
     seen: Seen | None = None
     """What was found about cast shadows, if they were looked for."""
     openness: Float[np.ndarray, " P"] | None = None
@@ -136,17 +140,20 @@ def explain(
     plan = plan or _plan(capture, options, known)
     lens = None
     if _may_try_lenses(capture, start, terms):
-        lens = yield from choose_lens(level, replace(plan, flip=False))
+        lens = yield from choose_lens(level, replace(plan, flip=False, near=False))
         camera = with_lens(capture.camera, lens.focal_35mm)
         level, capture = replace(level, camera=camera), replace(capture, camera=camera)
     given = None if start is None else corner_heights(level, start)
     course = yield from _reported(solve(level, plan, terms, given))
     surface, light = course.state.surface, course.state.light
+    level = replace(level, closeness=course.closeness)
     last = _LastSteps(course.status is Status.INTERRUPTED)
     as_it_is = partial(surface_normals, level, surface, light)
     if plan.jumps:
         normals = yield from last.take(
-            "normals of single pixels", partial(pixel_normals, level, light), as_it_is
+            "normals of single pixels",
+            partial(pixel_normals, level, light, level.fields(surface)),
+            as_it_is,
         )
     else:
         normals = as_it_is()
@@ -158,8 +165,10 @@ def explain(
     smooth = level.at_pixels(surface)
     sure = confidence(spread_deg(level, normals))
     unit, albedo = normals.fit.unit, normals.fit.albedo.T.copy()
-    lighting, domain, order = photos.lighting(light), level.domain, order_of(len(light))
-    noise, bad_share = photos.noise, photos.bad_share
+    lighting, domain = photos.lighting(seen_from_middle(level, light)), level.domain
+    order, noise, bad_share = basis_of(level, light).order, photos.noise, photos.bad_share
+    near = NearLight(level.closeness, photos.lighting(light)) if level.closeness else None
+    even = evened(capture, white, near, unit, level.fields(surface))
     trusted = None
     if known is not None:
         deviation = known.deviation(smooth)
@@ -188,21 +197,16 @@ def explain(
     )
     painting = yield from last.take(
         "albedo and light of every photo",
-        partial(paint, capture, white, unit, albedo, lighting, order),
+        partial(paint, *even, unit, albedo, lighting, order),
         lambda: Painting(albedo, lighting, noise),
     )
     seen = None
-    if _may_hide(capture, options, make_terms, plan) and not last.stopped:
-        try:
-            seen = yield from _within(
-                _SHADOW_SHARE, see(capture, white, height, unit, painting.albedo, painting.noise)
-            )
-            yield Progress(_SHADOW_SHARE[1], seen.verdict, "shadows")
-        except StopRequestedError:
-            last.stopped = True
+    if _may_hide(capture, options, make_terms, plan):
+        looking = see(*even, height, unit, painting.albedo, painting.noise)
+        seen = yield from _seen(looking, last)
     if seen is not None and seen.found is not None:
         rest = (course, spans, bad_share, painting.noise)
-        return replace(_under_shadows(capture, seen, seen.found, *rest), lens=lens)
+        return replace(_under_shadows(capture, seen, seen.found, *rest), lens=lens, near=near)
     return Explanation(
         status=Status.INTERRUPTED if last.stopped else course.status,
         depth=depth_of(capture.camera, domain, height) if trusted is None else np.exp(height),
@@ -218,6 +222,7 @@ def explain(
         seen=seen,
         camera=capture.camera,
         lens=lens,
+        near=near,
     )
 
 
@@ -236,6 +241,21 @@ def _may_hide(
     if options.shadows == "off" or capture.depth is not None or make_terms:
         return False
     return plan.jumps
+
+
+def _seen(
+    looking: Generator[Progress, None, Seen], last: _LastSteps
+) -> Generator[Progress, None, Seen | None]:
+    """What was found about cast shadows, unless it was stopped."""
+    if last.stopped:
+        return None
+    try:
+        seen = yield from _within(_SHADOW_SHARE, looking)
+        yield Progress(_SHADOW_SHARE[1], seen.verdict, "shadows")
+    except StopRequestedError:
+        last.stopped = True
+        return None
+    return seen
 
 
 def _within(
@@ -261,7 +281,7 @@ def _under_shadows(
     first_noise: float,
 ) -> Explanation:
     """The explanation that cast shadows are part of."""
-    order = order_of(len(course.state.light))
+    order = course.orders[-1]
     return Explanation(
         status=course.status,
         depth=depth_of(capture.camera, capture.domain(), found.height),

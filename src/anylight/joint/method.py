@@ -77,6 +77,8 @@ def _scene(capture: Capture, white: float, found: Explanation) -> Reconstruction
         openness=None if found.openness is None else domain.scatter(found.openness),
         lamps=None if found.lamps is None else every[:, :, num:-1],
         bounce=None if found.lamps is None else bounce,
+        near_light=None if found.near is None else found.near.light,
+        closeness=0.0 if found.near is None else found.near.closeness,
         unit=capture.unit,
     )
 

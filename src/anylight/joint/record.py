@@ -60,6 +60,7 @@ def record(found: Explanation) -> dict[str, Any]:
         "energy": course.state.energy,
         "ended": str(course.state.status),
         "lens": _lens(found),
+        "lamp_distance": None if found.near is None else round(1 / found.near.closeness, 2),
         "gauge": {
             **gauge_deg(
                 course.knowledge,

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from anylight.compiler import numba
 from anylight.photometry.harmonics import harmonics, num_harmonics
+from anylight.photometry.near import near_response
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TOP = 9
@@ -27,12 +28,15 @@ class Basis:
 
     order: int
     exponents: Int[np.ndarray, "K 3"]
-    matrix: Float[np.ndarray, "K K"]
+    matrix: Float[np.ndarray, "K k"]
     """harmonics = matrix · monomials."""
+    fields: Int[np.ndarray, " k"] | None = None
+    """By which function of the place (see `place_fields`) a monomial is multiplied; 0: by none.
+    None where light is the same everywhere."""
 
     @property
     def size(self) -> int:
-        """Number K of functions."""
+        """Number of monomials."""
         return len(self.exponents)
 
 
@@ -49,6 +53,35 @@ def basis(order: int) -> Basis:
     matrix = np.linalg.lstsq(table, harmonics(points, order), rcond=None)[0].T
     assert len(exponents) == num_harmonics(order)
     return Basis(order, exponents, matrix)
+
+
+_FIELD_ORDERS = (4, 4, 4, 2, 2, 2, 2, 2, 2)
+"""Order up to which light changes with x, y, z and their products."""
+_REACH = (0.5, 0.5, 0.35)
+"""Half sizes of the box, in object sizes, in which the change is right."""
+
+
+def place_fields(places: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "9 n"]:
+    """Functions of the place that light may change with: x, y, z and their products."""
+    x, y, z = np.clip(places, -1, 1).T
+    return np.stack([x, y, z, x * x, x * y, x * z, y * y, y * z, z * z]).astype(np.float32)
+
+
+@cache
+def near_basis(order: int, closeness: float) -> Basis:
+    """Monomials of normals and places whose sums are `near_response`, found by fitting it."""
+    parts = [basis(order), *(basis(min(own, order)) for own in _FIELD_ORDERS)]
+    exponents = np.concatenate([part.exponents for part in parts])
+    fields = np.concatenate([np.full(part.size, k) for k, part in enumerate(parts)])
+    rng, num = np.random.default_rng(0), 12 * len(exponents)
+    points = rng.standard_normal((num, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    places = rng.uniform(-1, 1, (num, 3)) * _REACH
+    values = np.concatenate([np.ones((1, num)), place_fields(places)])
+    table = np.prod(points[:, None, :] ** exponents, axis=2) * values[fields].T
+    wanted = near_response(points, places, order, closeness)
+    matrix = np.linalg.lstsq(table, wanted, rcond=1e-9)[0].T
+    return Basis(order, exponents, np.ascontiguousarray(matrix), fields)
 
 
 def num_tiles(num: int) -> int:
@@ -127,6 +160,19 @@ def evaluate_with_slopes(exponents, unit, along_p, along_q, out, out_p, out_q):
                 row[size:] = 0
                 row_p[size:] = 0
                 row_q[size:] = 0
+
+
+@numba.njit(parallel=True, **_OPTIONS)
+def spread(fields, places, tiles):
+    """Multiply monomials (G, K, TILE) by their functions of the place (9, P), in place."""
+    num = places.shape[1]
+    for t in numba.prange(len(tiles)):
+        size = max(0, min(TILE, num - t * TILE))
+        for k in range(len(fields)):
+            if fields[k] > 0:
+                row, field = tiles[t, k], places[fields[k] - 1]
+                for j in range(size):
+                    row[j] *= field[t * TILE + j]
 
 
 @numba.njit(parallel=True, **_OPTIONS)

@@ -36,6 +36,11 @@ class Reconstruction:
     bounce: Float[np.ndarray, " C"] | None = None
     """With `lamps`: directions that the object hides from a pixel give so much of what the object
     around it radiates. Times the albedo it is the absolute albedo, as far as the photos tell."""
+    near_light: Float[np.ndarray, "M C A"] | None = None
+    """Light of lamps that are near (all degrees of harmonics): how `lighting`, which is that in
+    the middle of the object, changes from there (see `anylight.photometry.near`)."""
+    closeness: float = 0.0
+    """Size of the object over the distance of the lamps; 0: they are far."""
     exposures: Float[np.ndarray, " M"] | None = None
     """Relative exposure of every photo, if known: its light is `lighting` divided by this."""
     unit: Literal["mm"] | None = None

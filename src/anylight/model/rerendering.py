@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from scipy import ndimage
 
 from anylight.model.reconstruction import Reconstruction
+from anylight.photometry.near import NearLight, brightening, near_response, relative_places
 from anylight.photometry.shading import shading
 from anylight.sky import Sky, lamp_directions, surroundings
 
@@ -24,6 +25,8 @@ def rerendered(
     assert scene.albedo is not None
     assert scene.lighting is not None
     albedo = scene.albedo[rows, columns].T
+    if scene.near_light is not None:
+        albedo = albedo * _brightening(scene, scene.near_light, rows, columns)
     if scene.lamps is None or scene.depth is None or scene.camera is None:
         return albedo * shading(scene.lighting, scene.normals[rows, columns])
     directions = lamp_directions(scene.lamps.shape[2])
@@ -33,6 +36,27 @@ def rerendered(
         around = _surroundings(scene, directions, rows, columns)
         light = light + scene.bounce[:, None] * hidden * around
     return albedo * light
+
+
+def _brightening(
+    scene: Reconstruction,
+    light: Float[np.ndarray, "M C A"],
+    rows: Int[np.ndarray, " n"],
+    columns: Int[np.ndarray, " n"],
+) -> Float[np.ndarray, "M C n"]:
+    """How many times more of the light of near lamps reaches some pixels than the middle."""
+    assert scene.depth is not None
+    assert scene.camera is not None
+    assert scene.normals is not None
+    inside = scene.mask & np.isfinite(scene.depth)
+    v, u = np.nonzero(inside)
+    places = np.zeros((*scene.mask.shape, 3))
+    points = scene.camera.points(u.astype(float), v.astype(float), scene.depth[inside])
+    places[inside] = np.clip(relative_places(points), -1, 1)
+    near = NearLight(scene.closeness, light)
+    normals = np.nan_to_num(scene.normals[rows, columns])
+    response = near_response(normals, places[rows, columns], near.order, near.closeness)
+    return brightening(near, normals, response)
 
 
 def _surroundings(

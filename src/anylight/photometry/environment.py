@@ -50,6 +50,7 @@ def irradiance(
     environments: Environments,
     normals: Float[np.ndarray, "P 3"],
     visible: Bool[np.ndarray, "P T"] | None = None,
+    places: Float[np.ndarray, "P 3"] | None = None,
 ) -> Float[np.ndarray, "M C P"]:
     r"""Integrate $\int \ell(\omega) \max(\omega \cdot n, 0)\, d\omega$ (paper, eq. 1).
 
@@ -57,6 +58,9 @@ def irradiance(
         environments: one map per photo.
         normals: where to evaluate.
         visible: which texels each point can see; all of them if not given.
+        places: for lamps that are near: where the points are, from the middle of the sphere on
+            which the lamps hang, relative to its radius. Light then comes from $\omega - x$ and
+            falls with the square of the distance; a map is what is seen from the middle.
     """
     num_photos, height, width, channels = environments.shape
     lamps = np.asarray(flux(environments), dtype=normals.dtype).reshape(-1, height * width).T
@@ -64,11 +68,26 @@ def irradiance(
     result = np.zeros((len(normals), num_photos * channels), normals.dtype)
     for start in range(0, len(normals), _BLOCK):
         block = slice(start, start + _BLOCK)
-        cosine = np.maximum(normals[block] @ directions.T, 0)
+        cosine = normals[block] @ directions.T
+        if places is not None:
+            cosine = _near(cosine, normals[block], directions, places[block].astype(normals.dtype))
+        cosine = np.maximum(cosine, 0)
         if visible is not None:
             cosine *= visible[block]
         result[block] = cosine @ lamps
     return result.T.reshape(num_photos, channels, len(normals))
+
+
+def _near(
+    cosine: Float[np.ndarray, "n T"],
+    normals: Float[np.ndarray, "n 3"],
+    directions: Float[np.ndarray, "T 3"],
+    places: Float[np.ndarray, "n 3"],
+) -> Float[np.ndarray, "n T"]:
+    """Cosines towards lamps on the unit sphere around the origin, over squared distances."""
+    towards = cosine - (normals * places).sum(axis=1, keepdims=True)
+    square = 1 - 2 * (places @ directions.T) + (places**2).sum(axis=1, keepdims=True)
+    return towards / (square * np.sqrt(square))
 
 
 def equivalent_lights(

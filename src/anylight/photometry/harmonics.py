@@ -10,10 +10,11 @@ derivatives are those of that polynomial.
 """
 
 import math
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from anylight.arrays import Vectors
 
@@ -100,13 +101,27 @@ def _azimuthal(x: np.ndarray, y: np.ndarray, top: int) -> list[tuple[np.ndarray,
 
 def harmonics(normals: Vectors, order: int) -> Float[np.ndarray, "*n K"]:
     """Values of the harmonics of an order at normals."""
-    x, y, z = np.moveaxis(normals, -1, 0)
+    return _values(normals, order, degrees(order))
+
+
+def all_harmonics(directions: Vectors, order: int) -> Float[np.ndarray, "*n A"]:
+    """Values of the harmonics of all degrees up to an order, those without any shading too."""
+    return _values(directions, order, range(order + 1))
+
+
+def is_shading(order: int) -> Bool[np.ndarray, " A"]:
+    """Which of `all_harmonics` are `harmonics`."""
+    return np.array([d in degrees(order) for d in range(order + 1) for _ in _orders(d)])
+
+
+def _values(points: Vectors, order: int, wanted: Iterable[int]) -> Float[np.ndarray, "*n k"]:
+    x, y, z = np.moveaxis(points, -1, 0)
     legendre = _solid_legendre(z, x * x + y * y + z * z, order)
     power = _azimuthal(x, y, order)
     return np.stack(
         [
             _norm(degree, m) * legendre[degree, abs(m)][0] * power[abs(m)][0 if m >= 0 else 1]
-            for degree in degrees(order)
+            for degree in wanted
             for m in _orders(degree)
         ],
         axis=-1,

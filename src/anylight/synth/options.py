@@ -36,6 +36,9 @@ class SynthOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Parallel rays instead of a perspective camera; depth is then in pixels."""
     supersample: int = 1
     """Average S×S samples in every pixel (protocol mesh)."""
+    lamp_distance: float | None = None
+    """Distance of all lamps from the middle of the object, in object sizes (its longer side in the
+    photo): they light the nearer side more. Far away if not given."""
     cast_shadows: bool = False
     """Trace which part of the environment every point sees."""
     bounces: int = 0
@@ -63,6 +66,10 @@ class SynthOptions(msgspec.Struct, frozen=True, kw_only=True):
                 "must be between 0.1 and 1000 image heights",
             ),
             "--supersample": (1 <= self.supersample <= 16, "must be between 1 and 16"),
+            "--lamp-distance": (
+                self.lamp_distance is None or 1 <= self.lamp_distance <= 1e6,
+                "must be 1 object size or more",
+            ),
             "--bounces": (0 <= self.bounces <= 64, "must be between 0 and 64"),
             "--gloss": (
                 self.gloss is None or 0.01 <= self.gloss <= 1,
@@ -74,6 +81,11 @@ class SynthOptions(msgspec.Struct, frozen=True, kw_only=True):
         for name, (is_good, rule) in checks.items():
             if not is_good:
                 raise InvalidInputError(f"{name} {rule}.")
+        if self.lamp_distance is not None and (self.cast_shadows or self.bounces):
+            raise InvalidInputError(
+                "--lamp-distance goes with neither --cast-shadows nor --bounces: those trace light "
+                "from far away."
+            )
         if self.gloss is not None and not self.bounces:
             raise InvalidInputError("--gloss needs --bounces: only the path tracer knows gloss.")
         if self.bounces and (self.protocol == "depth" or self.supersample > 1):

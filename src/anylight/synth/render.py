@@ -159,7 +159,9 @@ class _Scene:
         """Shading at the pixel centres, and radiance averaged over each pixel."""
         at_centres = self._domain.gather(normals)
         visible = self._visibility(self._domain.gather(self._depth), at_centres, say)
-        shading = self._shade(at_centres, environments, visible, say)
+        u, v = self._domain.pixels.T
+        at = self._view.camera.points(u, v, self._domain.gather(self._depth))
+        shading = self._shade(at, at_centres, environments, visible, say)
         centre = shading * self.albedo(self._domain.pixels).T
         if self._options.supersample == 1:
             return _Unexposed(shading, centre)
@@ -197,8 +199,18 @@ class _Scene:
         paint = self.albedo(view.camera.project(placed))
         return TracedSurface(placed, faces, view.turn_to_object(normals), paint)
 
+    def _relative(self, points: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 3"] | None:
+        """Places of points for lamps that are near: from their middle, relative to their radius."""
+        distance = self._options.lamp_distance
+        if distance is None:
+            return None
+        samples = self._view.to_camera(self._surface.samples())
+        low, high = samples.min(axis=0), samples.max(axis=0)
+        return (points - (low + high) / 2) / (distance * float((high - low)[:2].max()))
+
     def _shade(
         self,
+        points: Float[np.ndarray, "n 3"],
         normals: Float[np.ndarray, "n 3"],
         environments: Environments,
         visible: UInt8[np.ndarray, "n b"] | None,
@@ -206,13 +218,14 @@ class _Scene:
     ) -> Float[np.ndarray, "M C n"]:
         num, channels = environments.shape[0], environments.shape[3]
         shading = np.zeros((num, channels, len(normals)))
-        single = normals.astype(np.float32)
+        single, places = normals.astype(np.float32), self._relative(points)
         for start in range(0, len(normals), _BLOCK):
             block = slice(start, start + _BLOCK)
             seen = None
             if visible is not None:
                 seen = to_texels(np.unpackbits(visible[block], axis=1).astype(bool), HEIGHT)
-            shading[:, :, block] = irradiance(environments, single[block], seen)
+            near = None if places is None else places[block]
+            shading[:, :, block] = irradiance(environments, single[block], seen, near)
             say("light", min(1.0, (start + _BLOCK) / len(normals)))
         return shading
 
@@ -236,7 +249,9 @@ class _Scene:
             hits = self._view.trace(self._surface, pixels)
             met = np.flatnonzero(hits.is_hit)
             seen = None if visible is None else visible[met]
-            sample = self._shade(hits.normals[met], environments, seen, lambda _t, _s: None)
+            sample = self._shade(
+                hits.points[met], hits.normals[met], environments, seen, lambda _t, _s: None
+            )
             total[:, :, met] += sample * self.albedo(pixels[met]).T
             count[met] += 1
             say("samples", (index + 1) / side**2)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from anylight.facets.grid import Heights
-from anylight.joint.problem.fit import first_light
+from anylight.joint.problem.fit import basis_of, first_light
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.newton import Iterate, NewtonReport, Stage, newton
 from anylight.joint.terms.protocol import Term
-from anylight.photometry.harmonics import degrees, order_of
+from anylight.photometry.harmonics import degrees
 
 from .plan import Plan
 from .starts import balloon_surface, outward_surface, rim_outwardness
@@ -28,6 +28,8 @@ _FIRST_STEPS = 6
 """Newton steps of a start at each of the first two orders, at most. [steps]"""
 _LATER_STEPS = 8
 """Newton steps of the best start at each higher order, at most. [steps]"""
+_NEAR_STEPS = 20
+"""Newton steps under near lamps at each order, at most: shape and light move far. [steps]"""
 _FIRST_DAMPING = 1e-3
 """Damping that the first order begins with, relative to the curvature. [share]"""
 _LATER_DAMPING = 1e-4
@@ -91,7 +93,7 @@ class Attempts:
     def judged(self, name: str, volume: float | None, state: Iterate) -> Attempt:
         """A state under the name of its start."""
         outward = rim_outwardness(self.level, state.fit.unit)
-        order = order_of(len(state.light))
+        order = basis_of(self.level, state.light).order
         return Attempt(name, volume, order, state.energy, outward, state)
 
     def first(self, start: Candidate) -> Trying:
@@ -121,6 +123,20 @@ class Attempts:
             state = higher
         return self.judged(attempt.name, attempt.volume, state)
 
+    def nearer(self, attempt: Attempt) -> Trying:
+        """Take the light of far lamps for that of near ones, as this level's are."""
+        plan, terms, state = self.plan, self.plan.terms(self.level, self.others), attempt.state
+        stage = Stage(self.number, attempt.name)
+        for order in (attempt.order, *(o for o in plan.orders if o > attempt.order)):
+            effort = plan.effort(_NEAR_STEPS, _LATER_DAMPING)
+            higher = yield from newton(
+                self.level, terms, state.surface, state.light, order, effort, stage
+            )
+            if order > attempt.order and higher.energy > _WORTHWHILE * state.energy:
+                break
+            state = higher
+        return self.judged(attempt.name, attempt.volume, state)
+
     def flipped(self, attempt: Attempt) -> Trying:
         """Turn hills into hollows and the light with them, and see which explains more.
 
@@ -128,8 +144,9 @@ class Attempts:
         axis changes the sign of the harmonics with odd m.
         """
         state = attempt.state
-        order = order_of(len(state.light))
-        signs = np.array([(-1.0) ** m for d in degrees(order) for m in range(-d, d + 1)])
+        order = basis_of(self.level, state.light).order
+        used = range(order + 1) if self.level.closeness else degrees(order)
+        signs = np.array([(-1.0) ** m for d in used for m in range(-d, d + 1)])
         name = f"{attempt.name} flipped"
         other = yield from newton(
             self.level,

@@ -9,12 +9,11 @@ from anylight.facets.grid import Heights
 from anylight.facets.resolution import refine
 from anylight.integration.robust import robust_surface
 from anylight.joint.pixels.normals import pixel_normals
-from anylight.joint.problem.fit import raised
+from anylight.joint.problem.fit import basis_of, raised
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.newton import Effort, Iterate, Stage, Steps, assess, newton
 from anylight.joint.terms.gauge import GaugeKnowledge
 from anylight.joint.terms.protocol import Term
-from anylight.photometry.harmonics import order_of
 
 from .plan import Plan
 
@@ -62,7 +61,7 @@ class Climb:
         if latest is not None and number == self._at:
             self.state = latest
         while self._at:
-            self._refine(order_of(len(self.state.light)))
+            self._refine(basis_of(self._levels[self._at], self.state.light).order)
 
     def _effort(self, size: int) -> Effort:
         effort = self._plan.effort(self._plan.refine_iterations, _DAMPING)
@@ -77,7 +76,7 @@ class Climb:
         at = self._at - 1
         fine = self._levels[at]
         surface = refine(self._levels[self._at], fine, self.state.surface)
-        light = raised(self.state.light, order)
+        light = raised(fine, self.state.light, order)
         found = assess(fine, surface, light, self._plan.terms(fine, self._terms[at]))
         self._at = at
         self.state = replace(found, energy=self.state.energy, status=self.state.status)
@@ -101,7 +100,7 @@ class Climb:
 
 def _cut(level: PyramidLevel, state: Iterate) -> tuple[Heights, PyramidLevel]:
     """Surface through the normals of single pixels; the level without facets that span a step."""
-    found = pixel_normals(level, state.light)
+    found = pixel_normals(level, state.light, level.fields(state.surface))
     p, q = found.p, found.q
     del found
     surface, held = robust_surface(level, p, q, level.cover, state.surface)

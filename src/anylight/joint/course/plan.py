@@ -30,6 +30,8 @@ class Plan:
     """Try a start without silhouette, and the flipped surface, as well."""
     flip: bool = False
     """Take the worse of the surface and its flipped rival."""
+    near: bool = True
+    """Ask whether the lamps are near."""
     jumps: bool = True
     """Find normals of single pixels and switch off facets that span a step."""
     prior: bool = True

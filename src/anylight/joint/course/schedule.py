@@ -8,16 +8,17 @@ from typing import TypeVar
 import numpy as np
 
 from anylight.facets.grid import Heights
+from anylight.joint.problem.fit import basis_of
 from anylight.joint.problem.pyramid import PyramidLevel, halve
-from anylight.joint.step.newton import Iterate, NewtonReport
+from anylight.joint.step.newton import Iterate, NewtonReport, Stage
 from anylight.joint.terms.gauge import GaugeKnowledge
 from anylight.joint.terms.protocol import Term
 from anylight.model.method import StopRequestedError
 from anylight.model.status import Status
-from anylight.photometry.harmonics import order_of
 
 from .attempts import Attempt, Attempts, Candidate, balloons_and_rival
 from .climb import Climb
+from .closeness import BELIEVED, CLOSENESS, Looking, may_be_near
 from .integrable import variety
 from .knowledge import gauge_knowledge
 from .plan import Plan
@@ -39,6 +40,8 @@ class Course:
     """How differently the pixels answer to the lights (see `integrable.variety`)."""
     status: Status
     """Finished, stopped, or why the last steps failed."""
+    closeness: float = 0.0
+    """Of the lamps (see `photometry.near`); 0 if they are far."""
 
 
 Made = TypeVar("Made")
@@ -105,6 +108,12 @@ def solve(
             first.append((yield from _shared(tries.first(candidate), counter)))
         best = min(first, key=_score)
         finalists.append((yield from _shared(tries.raised(best), counter)))
+        if plan.near and not terms and (yield from _shared(_look(tries, finalists[0]), counter)):
+            nearest = yield from _shared(_nearer(tries, finalists[0]), counter)
+            if nearest is not None:
+                closeness, finalists[0] = nearest
+                levels = [replace(level, closeness=closeness) for level in levels]
+                tries = replace(tries, level=levels[number])
         if plan.rivals:
             finalists.append((yield from _shared(tries.flipped(finalists[0]), counter)))
         chosen = (max if plan.flip else min)(finalists, key=_score)
@@ -128,11 +137,32 @@ def solve(
         knowledge=climb.knowledge,
         attempts=(*first, *finalists),
         chosen=chosen,
-        orders=tuple(order for order in plan.orders if order <= order_of(len(climb.state.light))),
+        orders=tuple(o for o in plan.orders if o <= basis_of(levels[0], climb.state.light).order),
         levels=tuple(level.size for level in levels[::-1]),
         variety=variety(tries.level),
         status=ended if is_worth_saying else Status.FINISHED,
+        closeness=levels[0].closeness,
     )
+
+
+def _look(tries: Attempts, attempt: Attempt) -> Looking:
+    """Whether the lamps of an attempt may be near."""
+    stage = Stage(tries.number, f"{attempt.name}, near lamps?")
+    return may_be_near(tries.level, tries.plan, attempt.state, attempt.order, stage)
+
+
+def _nearer(
+    tries: Attempts, attempt: Attempt
+) -> Generator[tuple[Iterate, NewtonReport], None, tuple[float, Attempt] | None]:
+    """The closeness that explains the photos best, and what it leads to; None if far lamps do."""
+    tried: dict[float, Attempt] = {}
+    latest = attempt
+    for closeness in CLOSENESS:
+        near = replace(tries, level=replace(tries.level, closeness=closeness))
+        latest = yield from near.nearer(latest)
+        tried[closeness] = latest
+    best = min(tried, key=lambda closeness: tried[closeness].energy)
+    return (best, tried[best]) if BELIEVED * tried[best].energy < attempt.energy else None
 
 
 def _score(attempt: Attempt) -> float:

@@ -18,15 +18,17 @@ from anylight.joint.problem.fit import (
     CHUNK,
     Fit,
     Light,
+    basis_of,
     chunks,
     evaluate_slopes,
     polynomial,
+    seen_from_middle,
     shade_with_slopes,
 )
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import elimination
 from anylight.kernels.monomials import TILE, num_tiles
-from anylight.photometry.harmonics import harmonics, order_of
+from anylight.photometry.harmonics import harmonics
 from anylight.threads import in_parallel
 
 _DIRECTIONS = 800
@@ -93,22 +95,35 @@ class _Table:
 
 def _table(level: PyramidLevel, light: Light) -> _Table:
     table = directions(_DIRECTIONS)
-    shading = harmonics(table, order_of(len(light))) @ light
+    order = basis_of(level, light).order
+    shading = harmonics(table, order) @ seen_from_middle(level, light)
     shading = shading.reshape(len(table), level.num_channels, -1).astype(np.float32)
     shading /= np.linalg.norm(shading, axis=2, keepdims=True) + 1e-20
     return _Table(table, shading)
 
 
-def pixel_normals(level: PyramidLevel, light: Light) -> PixelNormals:
-    """Slopes that explain every pixel best by itself."""
+def pixel_normals(
+    level: PyramidLevel, light: Light, fields: Float[np.ndarray, "9 P"] | None = None
+) -> PixelNormals:
+    """Slopes that explain every pixel best by itself.
+
+    Args:
+        level: the photos.
+        light: the light.
+        fields: what it changes with, under near lamps.
+    """
     table = _table(level, light)
-    every = [_face_some(level, part, light, table) for part in chunks(level.size, _SOME)]
+    every = [
+        _face_some(level, part, light, table, None if fields is None else fields[:, part])
+        for part in chunks(level.size, _SOME)
+    ]
     fits = [some.fit for some in every]
     fit = Fit(
         np.concatenate([some.unit for some in fits], axis=1),
         np.concatenate([some.length for some in fits]),
         np.concatenate([some.albedo for some in fits]),
         np.concatenate([some.misfit for some in fits]),
+        fields,
     )
     return PixelNormals(
         np.concatenate([some.p for some in every]),
@@ -121,17 +136,23 @@ def pixel_normals(level: PyramidLevel, light: Light) -> PixelNormals:
 def surface_normals(level: PyramidLevel, surface: Heights, light: Light) -> PixelNormals:
     """The slopes of a surface as they are."""
     p, q = level.slopes(surface)
-    fit = evaluate_slopes(level, p, q, light)
+    fit = evaluate_slopes(level, p, q, light, fields=level.fields(surface))
     blocks, _ = curvature(level, light, fit, slice(0, level.size))
     return PixelNormals(p, q, fit, blocks.astype(np.float32))
 
 
-def _face_some(level: PyramidLevel, part: slice, light: Light, table: _Table) -> PixelNormals:
+def _face_some(
+    level: PyramidLevel,
+    part: slice,
+    light: Light,
+    table: _Table,
+    fields: Float[np.ndarray, "9 n"] | None,
+) -> PixelNormals:
     pixels = level.domain.pixels[part]
     found = clamp_slant(level.camera, pixels, table.best(level, part))
     p, q = slopes_from_normals(level.camera, pixels, found).T
     damping = np.full(len(pixels), _DAMPING)
-    fit = evaluate_slopes(level, p, q, light, part)
+    fit = evaluate_slopes(level, p, q, light, part, fields)
     for _ in range(_STEPS):
         blocks, gradient = curvature(level, light, fit, part)
         uu, uv, vv = blocks
@@ -139,7 +160,7 @@ def _face_some(level: PyramidLevel, part: slice, light: Light, table: _Table) ->
         det = np.maximum(uu * vv - uv**2, 1e-30)
         dp = -(vv * gradient[0] - uv * gradient[1]) / det
         dq = -(uu * gradient[1] - uv * gradient[0]) / det
-        trial = evaluate_slopes(level, p + dp, q + dq, light, part)
+        trial = evaluate_slopes(level, p + dp, q + dq, light, part, fields)
         better = trial.misfit < fit.misfit
         p, q = np.where(better, p + dp, p), np.where(better, q + dq, q)
         fit = Fit(
@@ -147,6 +168,7 @@ def _face_some(level: PyramidLevel, part: slice, light: Light, table: _Table) ->
             np.where(better, trial.length, fit.length),
             np.where(better[:, None], trial.albedo, fit.albedo),
             np.where(better, trial.misfit, fit.misfit),
+            fields,
         )
         damping = np.where(better, damping / 5, damping * 10)
     blocks, _ = curvature(level, light, fit, part)
@@ -157,7 +179,7 @@ def curvature(
     level: PyramidLevel, light: Light, fit: Fit, pixels: slice
 ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "2 n"]]:
     """Blocks and gradient of some pixels' squared residual by their slopes."""
-    own, coefficients = polynomial(light)
+    own, coefficients = polynomial(level, light)
     total = len(fit.misfit)
     photos = level.photos[pixels]
     along_p, along_q = level.turns(fit.unit, fit.length, pixels)
@@ -173,7 +195,8 @@ def curvature(
         tiles = num_tiles(size)
         filled = (terms[:, :tiles], shades[:, : tiles * TILE])
         turns = (along_p[:, part], along_q[:, part])
-        shade_with_slopes(fit.unit[:, part], turns, (own, coefficients), filled)
+        fields = None if fit.fields is None else fit.fields[:, part]
+        shade_with_slopes(fit.unit[:, part], turns, (own, coefficients), filled, fields)
         elimination.linearise(
             photos[part], shades[0, :size], shades[1, :size], shades[2, :size], ones[:size],
             level.num_channels, fit.albedo[part], blocks[:, part], gradient[:, part],

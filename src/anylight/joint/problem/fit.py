@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 from jaxtyping import Float
@@ -9,8 +10,8 @@ from jaxtyping import Float
 from anylight.facets.grid import EVERY, Heights
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import elimination, monomials
-from anylight.kernels.monomials import TILE, Basis, basis, num_tiles
-from anylight.photometry.harmonics import harmonics, num_harmonics, order_of
+from anylight.kernels.monomials import TILE, Basis, basis, near_basis, num_tiles
+from anylight.photometry.harmonics import harmonics, is_shading, num_harmonics, order_of
 
 CHUNK = 16384
 """Pixels that pass through the matrix products together. (memory)"""
@@ -30,17 +31,27 @@ class Fit:
     length: Float[np.ndarray, " P"]
     albedo: Float[np.ndarray, "P C"]
     misfit: Float[np.ndarray, " P"]
+    fields: Float[np.ndarray, "9 P"] | None = None
+    """What the light changes with from pixel to pixel (see `PyramidLevel.fields`)."""
 
 
-def polynomial(light: Light) -> tuple[Basis, Float[np.ndarray, "K CR"]]:
+def basis_of(level: PyramidLevel, light: Light) -> Basis:
+    """The functions that a light is made of."""
+    order = isqrt(len(light)) - 1
+    if level.closeness and (order + 1) ** 2 == len(light):
+        return near_basis(order, level.closeness)
+    return basis(order_of(len(light)))
+
+
+def polynomial(level: PyramidLevel, light: Light) -> tuple[Basis, Float[np.ndarray, "K CR"]]:
     """Coefficients of the monomials, in float32, for the matrix products."""
-    own = basis(order_of(len(light)))
+    own = basis_of(level, light)
     return own, np.ascontiguousarray(own.matrix.T @ light, np.float32)
 
 
 def evaluate(level: PyramidLevel, surface: Heights, light: Light) -> Fit:
     """Fit the albedo to a surface under a light."""
-    return evaluate_slopes(level, *level.slopes(surface), light)
+    return evaluate_slopes(level, *level.slopes(surface), light, fields=level.fields(surface))
 
 
 def evaluate_slopes(
@@ -49,6 +60,7 @@ def evaluate_slopes(
     q: Float[np.ndarray, " n"],
     light: Light,
     part: slice = EVERY,
+    fields: Float[np.ndarray, "9 n"] | None = None,
 ) -> Fit:
     """Fit the albedo to facets of given slopes, whether or not they make a surface.
 
@@ -58,10 +70,11 @@ def evaluate_slopes(
         q: slopes along v.
         light: the light.
         part: which pixels these are.
+        fields: of these pixels, under near lamps.
     """
     unit, length = level.normals(p, q, part)
     photos = level.photos[part]
-    own, coefficients = polynomial(light)
+    own, coefficients = polynomial(level, light)
     albedo = np.empty((len(photos), level.num_channels), np.float32)
     misfit = np.empty(len(photos), np.float32)
     most = num_tiles(min(CHUNK, len(photos)))
@@ -71,11 +84,14 @@ def evaluate_slopes(
         num = some.stop - some.start
         tiles = num_tiles(num)
         monomials.evaluate(own.exponents, unit[:, some], terms[:tiles])
+        if own.fields is not None:
+            assert fields is not None
+            monomials.spread(own.fields, fields[:, some], terms[:tiles])
         monomials.shade(terms[:tiles], coefficients, shading)
         elimination.residuals(
             photos[some], shading[:num], level.num_channels, albedo[some], misfit[some]
         )
-    return Fit(unit, length, albedo, misfit)
+    return Fit(unit, length, albedo, misfit, fields)
 
 
 def chunks(num: int, size: int = CHUNK) -> Iterator[slice]:
@@ -89,6 +105,7 @@ def shade_with_slopes(
     turns: tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "3 n"]],
     light: tuple[Basis, np.ndarray],
     out: tuple[np.ndarray, np.ndarray],
+    fields: Float[np.ndarray, "9 n"] | None = None,
 ) -> None:
     """Shading of some pixels and its derivatives by their slopes.
 
@@ -98,10 +115,13 @@ def shade_with_slopes(
         light: from `polynomial`.
         out: tiles of monomials (3, g, K, TILE) and shades (3, g · TILE, CR) to fill: value, by p,
             by q.
+        fields: of these pixels, under near lamps.
     """
     (own, coefficients), (terms, shades) = light, out
     monomials.evaluate_with_slopes(own.exponents, unit, *turns, *terms)
     for term, shade in zip(terms, shades, strict=True):
+        if own.fields is not None:
+            monomials.spread(own.fields, fields, term)
         monomials.shade(term, coefficients, shade)
 
 
@@ -127,9 +147,24 @@ def first_light(level: PyramidLevel, surface: Heights, order: int) -> Light:
     return light
 
 
-def raised(light: Light, order: int) -> Light:
-    """The same light at another order: coefficients are added as zeros, or dropped."""
-    result = np.zeros((num_harmonics(order), light.shape[1]))
+def raised(level: PyramidLevel, light: Light, order: int) -> Light:
+    """The same light at another order: coefficients are added as zeros, or dropped.
+
+    Under near lamps the harmonics of all degrees count.
+    """
+    if level.closeness and len(light) != isqrt(len(light)) ** 2:
+        every = is_shading(order_of(len(light)))
+        far, light = light, np.zeros((len(every), light.shape[1]))
+        light[every] = far
+    result = np.zeros(
+        ((order + 1) ** 2 if level.closeness else num_harmonics(order), light.shape[1])
+    )
     num = min(len(result), len(light))
     result[:num] = light[:num]
     return result
+
+
+def seen_from_middle(level: PyramidLevel, light: Light) -> Light:
+    """The light in the middle of the object, where it shades like that of far lamps."""
+    own = basis_of(level, light)
+    return light if own.fields is None else light[is_shading(own.order)]

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from anylight.facets.grid import FacetGrid
+from anylight.facets.grid import FacetGrid, Heights
 from anylight.facets.resolution import block_of
+from anylight.geometry.camera import Perspective
+from anylight.kernels.monomials import place_fields
+from anylight.photometry.near import relative_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +21,18 @@ class PyramidLevel(FacetGrid):
     num_channels: int
     cover: Float[np.ndarray, " P"]
     """How much a pixel counts: the share of it that is object, and of its samples that are good."""
+    closeness: float = 0.0
+    """Of the lamps (see `photometry.near`)."""
+
+    def fields(self, surface: Heights) -> Float[np.ndarray, "9 P"] | None:
+        """What light may change with from pixel to pixel; None under far lamps."""
+        if not self.closeness:
+            return None
+        height = self.at_pixels(surface).astype(float)
+        if isinstance(self.camera, Perspective):
+            height = np.exp(height - height.mean())
+        u, v = self.domain.pixels.T
+        return place_fields(relative_places(self.camera.points(u, v, height)))
 
     def reweighed(self, cover: Float[np.ndarray, " P"]) -> "PyramidLevel":
         """The same level where pixels count differently."""

@@ -13,6 +13,7 @@ from anylight.model.samples import is_usable, scaled
 from anylight.sky import Sky
 
 from .energy import SCALE
+from .levels import moderation
 
 _CHUNK = 4096
 """Pixels that are looked at together. (memory)"""
@@ -89,8 +90,8 @@ def face(
         values = np.where(usable, scaled(stored, white), 0).astype(np.float32)
         size = part.stop - part.start
         photos = np.ascontiguousarray(values.transpose(1, 2, 0)).reshape(size, -1)
-        weight = np.ascontiguousarray(usable.transpose(1, 2, 0)).reshape(size, -1)
-        weighted = weight.astype(np.float32)
+        weighted = usable.transpose(1, 2, 0) * moderation(values.transpose(1, 2, 0))
+        weighted = np.ascontiguousarray(weighted).reshape(size, -1)
         around = lights.around[own[part]]
         some = _Some(sky, part, sine[part], photos, weighted, lights, around)
         some.turn(np.ascontiguousarray(unit[:, part].T), np.ascontiguousarray(albedo[:, part].T))

@@ -16,6 +16,12 @@ from .energy import Scene, State
 
 _DARKEST = 1e-3
 """Albedo below which paint is black. (guard)"""
+_BRIGHT = 0.7
+"""Share of a pixel's photos that are no brighter than what counts as bright. [share]"""
+_BLACK = 0.1
+"""A sample this much darker than is usual for its pixel and its photo got no light. [share]"""
+_HARD = 0.01
+"""Share of such samples from which photos have single, hard lamps. [share]"""
 _FIRST_BOUNCE = 0.2
 """Albedo that the surroundings are thought to have at first. [albedo]"""
 
@@ -69,8 +75,28 @@ def reduced(capture: Capture, white: float, factor: int) -> Scene:
             count = np.bincount(own, usable[:, c], num)
             values[:, c, m] = np.bincount(own, sample[:, c], num) / np.maximum(count, 1)
             weight[:, c, m] = count / factor**2
+    weight *= moderation(values)
     facets = FacetGrid(blocks.coarse, capture.camera.resized(1 / factor))
     return Scene(facets, values.reshape(num, -1), weight.reshape(num, -1), channels)
+
+
+def moderation(samples: Float[np.ndarray, "P C M"]) -> Float[np.ndarray, "P C M"]:
+    """How much samples count by their brightness: errors of bright ones are larger.
+
+    Gloss adds to the brightest photos of a pixel, and what is wrong with a model is wrong in
+    proportion. Beyond what is bright for a pixel, residuals count in proportion to brightness.
+    """
+    place = min(int(_BRIGHT * samples.shape[2]), samples.shape[2] - 1)
+    bright = np.partition(samples, place, axis=2)[:, :, place : place + 1]
+    return (np.minimum(1, bright / np.maximum(samples, 1e-6)) ** 2).astype(np.float32)
+
+
+def has_hard_lamps(scene: Scene) -> bool:
+    """Whether single lamps leave parts of the object without any light, photo by photo."""
+    grey = scene.photos.reshape(len(scene.photos), scene.num_channels, -1).mean(axis=1)
+    by_photo, by_pixel = grey.mean(axis=0), grey.mean(axis=1, keepdims=True)
+    usual = by_pixel * (by_photo / max(float(by_photo.mean()), 1e-12))
+    return float((grey < _BLACK * usual).mean()) > _HARD
 
 
 def first_state(

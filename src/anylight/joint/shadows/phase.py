@@ -21,7 +21,7 @@ from anylight.sky import Sky, lamp_directions
 from .descent import Round, descend, light_up
 from .energy import FullModel, State
 from .facing import Faces, Lights, face
-from .levels import Blocks, finer, first_state, reduced
+from .levels import Blocks, finer, first_state, has_hard_lamps, reduced
 
 MIN_PHOTOS = 8
 """Fewer leave too much open: paint and shape explain every shadow. (definition)"""
@@ -43,7 +43,8 @@ _FINE_STEPS = 300
 _EXPLAINED = 0.005
 """Photos that are explained so well show no shadows. [share of white]"""
 _MARGIN = 0.1
-"""By how much a surface that hides light must lower the (logarithmic) energy to be believed.
+"""By how much a surface that hides light must lower the (logarithmic) energy to be believed; under
+hard lamps, which only this model explains sample by sample, by how much it may raise it.
 [log-energy]"""
 _ALIKE = 10.0
 """So many samples of a pixel count as one: residuals of a model that is not quite right are alike.
@@ -139,7 +140,9 @@ def see(
         ("open", open_.energy.total),
         ("hiding", hiding.energy.total),
     )
-    if not hiding.energy.total < open_.energy.total - _MARGIN:
+    hard = has_hard_lamps(coarse)
+    margin = -_MARGIN if hard else _MARGIN
+    if not hiding.energy.total < open_.energy.total - margin:
         return Seen("the photos show no cast shadows that the shape explains.", energies=energies)
     fine = reduced(some, white, factor)
     model = FullModel(fine, Sky(fine.facets.mask, fine.facets.camera, directions))
@@ -167,7 +170,8 @@ def see(
         float(np.sqrt(ended.energy.misfit.mean())),
         capture.num_channels * capture.num_photos,
     )
-    return Seen("cast shadows are part of the explanation.", found, energies)
+    told = "single hard lamps and their shadows" if hard else "cast shadows"
+    return Seen(f"{told} are part of the explanation.", found, energies)
 
 
 def _factor(mask: np.ndarray) -> int:

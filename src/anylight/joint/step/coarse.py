@@ -53,12 +53,17 @@ class CoarseSystem:
         self._corners = self.modes.at_corners(self._sample)
         p, q = level.corner_slopes(self._corners)
         uu, uv, vv = self.blocks[:, self._sample].astype(float)
-        own, coefficients = polynomial(self.light)
+        own, coefficients = polynomial(level, self.light)
         self._columns = self.light.shape[1] // level.num_channels
         unit, length = self.fit.unit[:, self._sample], self.fit.length[self._sample]
         tiles = np.empty((3, num_tiles(len(self._sample)), own.size, TILE), np.float32)
         turns = level.turns(unit, length, self._sample)
         monomials.evaluate_with_slopes(own.exponents, unit, *turns, *tiles)
+        if own.fields is not None:
+            assert self.fit.fields is not None
+            fields = np.ascontiguousarray(self.fit.fields[:, self._sample])
+            for part in tiles:
+                monomials.spread(own.fields, fields, part)
         terms = [monomials.flat(part, len(self._sample)) for part in tiles]
         shades = [part.T @ coefficients for part in terms]
         harmonic = terms[0].T @ own.matrix.T.astype(np.float32)

@@ -162,7 +162,7 @@ def newton(
         stage: for the reports.
     """
     damping = effort.damping
-    state = assess(level, surface, raised(light, order), terms)
+    state = assess(level, surface, raised(level, light, order), terms)
     if not np.isfinite(state.energy):
         return replace(state, status=Status.NOT_FINITE)
     smooth = smooth_modes(level, state.surface)

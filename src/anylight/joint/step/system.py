@@ -122,7 +122,7 @@ class System:
     def __post_init__(self) -> None:
         level = self.level
         self.weight = self.weight.astype(np.float32)
-        self._basis, self._coefficients = polynomial(self.light)
+        self._basis, self._coefficients = polynomial(self.level, self.light)
         self._kept: dict[int, _Part] = {}
         self.blocks = np.empty((3, level.size), np.float32)
         gradient = np.empty((2, level.size), np.float32)
@@ -166,7 +166,8 @@ class System:
             filled = (terms[:, :tiles], shades[:, : tiles * TILE])
             unit = self.fit.unit[:, part]
             turns = level.turns(unit, self.fit.length[part], part)
-            shade_with_slopes(unit, turns, (own, self._coefficients), filled)
+            fields = None if self.fit.fields is None else self.fit.fields[:, part]
+            shade_with_slopes(unit, turns, (own, self._coefficients), filled, fields)
             made = _Part(part, terms[0, :tiles], *(shade[: tiles * TILE] for shade in shades))
             if keep:
                 made = made._replace(terms=terms[0, :tiles].copy())
@@ -181,7 +182,7 @@ class System:
         p, q = level.slopes(surface)
         change_light = np.ascontiguousarray(self._basis.matrix.T @ light, np.float32)
         slope = np.empty((2, level.size), np.float32)
-        total = np.zeros(light.shape, np.float64)
+        total = np.zeros((self._basis.size, light.shape[1]), np.float64)
         most = num_tiles(min(CHUNK, level.size)) * TILE
         shift = np.empty((most, light.shape[1]), np.float32)
         source = np.zeros_like(shift)
