@@ -4,7 +4,16 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from studies.constants import BASE, BY_SIZE, LARGE, SCENES, SHADOW_SCENES, scenes_for, tuned
+from studies.constants import (
+    BASE,
+    BY_SIZE,
+    LARGE,
+    NEAR_SCENES,
+    SCENES,
+    SHADOW_SCENES,
+    scenes_for,
+    tuned,
+)
 from studies.declared import KINDS, Declared, declared
 
 Row = dict[str, Any]

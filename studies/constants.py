@@ -78,10 +78,18 @@ SHADOW_SCENES = {
     ),
 }
 """Scenes for the rooms that know about cast shadows; the others run without that phase."""
+NEAR_SCENES = {
+    "medallion, near lamps": StudyScene(
+        msgspec.structs.replace(_BASE, shape="medallion", height=64, lamp_distance=2.0)
+    ),
+}
+"""Scenes for what is only asked where lamps may be near."""
+NEAR_ROOMS = ("joint.course.closeness.", "joint.course.attempts._NEAR_STEPS")
 SHADOW_ROOMS = ("joint.shadows.", "joint.record.", "sky.")
 LARGE = "bust, 240 pixels"
 """A scene of more pixels, for numbers of pixels that the others do not reach."""
 SCENES_OF_SIZE = {LARGE: StudyScene(msgspec.structs.replace(_BASE, height=240))}
+_EVERY = SCENES | SHADOW_SCENES | NEAR_SCENES | SCENES_OF_SIZE
 BY_SIZE = ("joint.course.plan.START_PIXELS",)
 """Constants that are measured on it as well."""
 TRIED = {"joint.terms.gauge.MEAN_FACING": (0.5, 0.9)}
@@ -92,13 +100,15 @@ METRICS = ("mae_deg", "mae_fd_deg", "albedo_rmse", "lighting_error")
 
 def scenes_for(key: str) -> tuple[str, ...]:
     """Scenes that a constant is measured on."""
+    if key.startswith(NEAR_ROOMS):
+        return tuple(NEAR_SCENES)
     return tuple(SHADOW_SCENES if key.startswith(SHADOW_ROOMS) else SCENES)
 
 
 @cache
 def scene_of(name: str) -> tuple[Capture, Reconstruction]:
     """Render a scene."""
-    asked = (SCENES | SHADOW_SCENES | SCENES_OF_SIZE)[name]
+    asked = _EVERY[name]
     made = render(asked.synth)
     capture = made.capture
     photos = capture.photos
@@ -175,7 +185,7 @@ def measured(task: tuple[Change | None, str]) -> dict[str, Any]:
     """One constant at one value on one scene."""
     change, name = task
     capture, truth = scene_of(name)
-    asked = (SCENES | SHADOW_SCENES | SCENES_OF_SIZE)[name]
+    asked = _EVERY[name]
     settings: dict[str, Any] = {"shadows": asked.shadows}
     module, before = None, None
     if change is not None and not change.module:
@@ -214,7 +224,7 @@ def main(options: Constants) -> None:
     cells = Cells(RESULTS)
     wanted: list[tuple[Change | None, str]] = [
         (change, name)
-        for name in SCENES | SHADOW_SCENES
+        for name in SCENES | SHADOW_SCENES | NEAR_SCENES
         for change in (None, *changes())
         if change is None or name in scenes_for(change.key)
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from studies.lamp_tables import hard_table, near_table
 from studies.constant_tables import constants_table, scenes_table, untuned_table
 from studies.constant_tables import summary as constants_summary
 
@@ -337,6 +338,7 @@ def write_method() -> None:
     scaling = json.loads((DOCS / "results" / "scaling.json").read_text())
     shadows = json.loads((DOCS / "results" / "shadows.json").read_text())
     lenses = json.loads((DOCS / "results" / "lenses.json").read_text())
+    lamps = json.loads((DOCS / "results" / "lamps.json").read_text())
     text = (DOCS / "method.template.md").read_text()
     for name, value in {
         "SUMMARY_TABLE": summary_table(rows),
@@ -348,6 +350,8 @@ def write_method() -> None:
         "TRACED_TABLE": traced_table(shadows),
         "PLAY_LINE": play_line(shadows),
         "LENS_TABLE": lens_table(lenses),
+        "NEAR_TABLE": near_table(lamps),
+        "HARD_TABLE": hard_table(lamps),
         "ABLATION_TABLE": ablation_table(ablation),
         "SCALING_TABLE": scaling_table(scaling),
     }.items():

@@ -86,6 +86,7 @@ def test_every_tuned_number_was_measured():
     from studies.constants import (  # noqa: PLC0415
         BASE,
         RESULTS,
+        NEAR_SCENES,
         SCENES,
         SHADOW_SCENES,
         scenes_for,
@@ -93,6 +94,6 @@ def test_every_tuned_number_was_measured():
     )
 
     measured = {(row["key"], row["scene"]) for row in Cells(RESULTS).rows}
-    wanted = {(BASE, scene) for scene in SCENES | SHADOW_SCENES}
+    wanted = {(BASE, scene) for scene in SCENES | SHADOW_SCENES | NEAR_SCENES}
     wanted |= {(c.key, scene) for c in tuned() for scene in scenes_for(c.key)}
     assert sorted(wanted - measured) == []

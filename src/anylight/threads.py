@@ -1,6 +1,14 @@
-"""One thread pool for all compiled loops, and threads for matrix algebra beside it."""
+"""Compiled loops on all cores, and threads for matrix algebra beside them.
 
-from collections.abc import Callable, Iterable
+A kernel is compiled for one thread and leaves the interpreter free; here its loop is cut into
+parts, one per thread. No threading layer of the compiler is involved, so runs in several threads
+and processes that fork do as they should, and compiling takes a third of the time.
+"""
+
+import inspect
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
@@ -10,27 +18,47 @@ import threadpoolctl
 
 from anylight.compiler import numba
 
+ROWS = 0
+"""Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
+_ELEMENTS = 16384
+"""Elements of a grid that are worth a thread."""
+_GRAIN = 512
+"""Pixels that are worth a thread."""
+
+
+class _Here(threading.local):
+    """How many threads the loops of this thread may use."""
+
+    num: int | None = None
+
+
+_here = _Here()
+
 
 def use_threads(num: int | None) -> int:
-    """Set the number of threads of all compiled loops; None takes what the machine has."""
-    limit = numba.config.NUMBA_NUM_THREADS
-    chosen = limit if num is None else min(num, limit)
-    numba.set_num_threads(chosen)
-    return int(chosen)
+    """Set the number of threads of all loops; None takes what the machine has."""
+    limit = int(numba.config.NUMBA_NUM_THREADS)
+    _here.num = limit if num is None else max(1, min(num, limit))
+    return _here.num
 
 
 def num_threads() -> int:
     """How many threads compute."""
-    return int(numba.get_num_threads())
-
-
-Item = TypeVar("Item")
-Made = TypeVar("Made")
+    return use_threads(None) if _here.num is None else _here.num
 
 
 @cache
 def _pool(num: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(num, "anylight")
+    # Whatever runs in a worker does not ask for workers itself.
+    return ThreadPoolExecutor(num, "anylight", initializer=use_threads, initargs=(1,))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+Kernel = Callable[..., None]
 
 
 def in_parallel(function: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
@@ -39,6 +67,63 @@ def in_parallel(function: Callable[[Item], Made], items: Iterable[Item]) -> list
     if num == 1 or len(every) == 1:
         return [function(item) for item in every]
     return list(_pool(num).map(function, every))
+
+
+def loop(
+    options: Mapping[str, Any],
+    *,
+    over: str,
+    axis: int = 0,
+    margin: int | str = 0,
+    grain: int = _GRAIN,
+) -> Callable[[Kernel], Kernel]:
+    """Make a kernel of a function (begin, end, …): a compiled loop, cut into parts.
+
+    The kernel is called without begin and end.
+
+    Args:
+        options: of the compiler.
+        over: name of the array (or of a tuple of arrays) along which the loop runs.
+        axis: of that array.
+        margin: what is left out at both ends, or the name of the argument that says it.
+        grain: how many passes are worth a thread.
+    """
+
+    def made(function: Kernel) -> Kernel:
+        names = list(inspect.signature(function).parameters)[2:]
+        place = names.index(over)
+        compiled = numba.njit(nogil=True, **options)(function)
+
+        def kernel(*args: Any) -> None:
+            along = args[place]
+            shape = (along[0] if isinstance(along, tuple) else along).shape
+            edge = args[names.index(margin)] if isinstance(margin, str) else margin
+            begin, end = edge, shape[axis] - edge
+            threads = num_threads()
+            if threads > 1:
+                least = grain or max(1, _ELEMENTS // max(shape[-1], 1))
+                threads = min(threads, (end - begin) // least)
+            if threads > 1:
+                _run_parts(compiled, begin, end, threads, args)
+            elif begin < end:
+                compiled(begin, end, *args)
+
+        kernel.__name__ = kernel.__qualname__ = function.__name__
+        kernel.__module__, kernel.__doc__ = function.__module__, function.__doc__
+        kernel.compiled = compiled  # type: ignore[attr-defined]
+        return kernel
+
+    return made
+
+
+def _run_parts(compiled: Any, begin: int, end: int, num: int, args: tuple[Any, ...]) -> None:
+    """Run a loop in so many parts, the first of them here."""
+    cuts = [begin + (end - begin) * k // num for k in range(num + 1)]
+    pool = _pool(num_threads())
+    others = [pool.submit(compiled, cuts[k], cuts[k + 1], *args) for k in range(1, num)]
+    compiled(cuts[0], cuts[1], *args)
+    for other in others:
+        other.result()
 
 
 def quiet_algebra() -> AbstractContextManager[Any]:

@@ -87,6 +87,16 @@ def test_defaults_of_missing_keys(tmp_path):
         ({"mask": np.array([["a"]])}, "mask"),
         ({"mask": np.zeros((4, 5), bool)}, "empty"),
         ({"mask": np.ones((4, 5), bool), "lighting": np.ones((2, 3, 5))}, "lighting"),
+        ({"mask": np.ones((4, 5), bool), "near_light": np.ones((2, 3, 9))}, "closeness"),
+        (
+            {
+                "mask": np.ones((4, 5), bool),
+                "near_light": np.ones((2, 3, 25)),
+                "closeness": 0.5,
+                "lighting": np.ones((3, 3, 9)),
+            },
+            "near_light",
+        ),
         ({"mask": np.ones((4, 5), bool), "photos": np.array([-1])}, "photos"),
         ({"mask": np.ones((4, 5), bool), "photos": np.array([0.5])}, "photos"),
         ({"mask": np.ones((4, 5), bool), "photos": np.zeros((2, 2), int)}, "photos"),

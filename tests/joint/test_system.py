@@ -1,5 +1,7 @@
 """The Gauss-Newton step against the energy it linearises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,11 +23,12 @@ from anylight.model.status import Status
 from tests.joint.scenes import rendered_level
 
 
-@pytest.fixture(scope="module")
-def state():
+@pytest.fixture(scope="module", params=[0.0, 0.4], ids=["far", "near"])
+def state(request):
     level, _ = rendered_level(images=8)
+    level = replace(level, closeness=request.param)
     surface = balloon_surface(level, 0.1)
-    light = raised(first_light(level, surface, 2), 4)
+    light = raised(level, first_light(level, surface, 2), 4)
     return level, assess(level, surface, light, open_terms(level))
 
 

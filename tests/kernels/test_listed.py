@@ -20,8 +20,9 @@ def compiled() -> set[str]:
     for package in (anylight.kernels, anylight.linalg, anylight.synth):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for value in vars(importlib.import_module(module.name)).values():
-                if isinstance(value, Dispatcher):
-                    source = value.py_func
+                compiled = getattr(value, "compiled", value)
+                if isinstance(compiled, Dispatcher):
+                    source = compiled.py_func
                     found.add(f"{source.__module__}.{source.__name__}".removeprefix("anylight."))
     return found
 

@@ -8,10 +8,14 @@ from anylight.kernels.monomials import (
     evaluate_with_slopes,
     flat,
     gather,
+    near_basis,
     num_tiles,
+    place_fields,
     shade,
+    spread,
 )
 from anylight.photometry.harmonics import d_harmonics, harmonics, num_harmonics
+from anylight.photometry.near import near_response
 
 ORDERS = [1, 2, 4, 6, 8]
 
@@ -57,3 +61,27 @@ def test_derivatives_along_the_sphere(order, rng):
     for turn, found in zip(turns, tiles[1:], strict=True):
         wanted = np.einsum("pki,pi->kp", exact, turn)
         assert np.allclose(own.matrix @ flat(found, len(points)), wanted, atol=5e-4)
+
+
+@pytest.mark.twin("kernels.monomials.spread")
+def test_monomials_are_multiplied_by_functions_of_the_place(rng):
+    tiles = rng.standard_normal((2, 4, TILE)).astype(np.float32)
+    fields, places = np.array([0, 2, 0, 9]), rng.standard_normal((9, TILE + 300)).astype(np.float32)
+    before = flat(tiles, TILE + 300).copy()
+    spread(fields, places, tiles)
+    after = flat(tiles, TILE + 300)
+    assert np.array_equal(after[[0, 2]], before[[0, 2]])
+    assert np.allclose(after[1], before[1] * places[1])
+    assert np.allclose(after[3], before[3] * places[8])
+
+
+def test_near_light_is_a_sum_of_monomials(rng):
+    points, places = directions(rng, 400), rng.uniform(-0.4, 0.4, (400, 3))
+    own = near_basis(8, 0.4)
+    table = np.prod(points[:, None, :] ** own.exponents, axis=2)
+    values = np.concatenate([np.ones((1, 400)), place_fields(places)])
+    found = (table * values[own.fields].T) @ own.matrix.T
+    wanted = near_response(points, places, 8, 0.4)
+    for low, high, most in ((0, 4, 0.02), (4, 9, 0.04), (9, 16, 0.1)):
+        off = found[:, low:high] - wanted[:, low:high]
+        assert np.sqrt((off**2).mean()) < most * np.sqrt((wanted[:, low:high] ** 2).mean()) + 2e-3

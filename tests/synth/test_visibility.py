@@ -50,8 +50,8 @@ def check(shade, normals, in_pit, far, on_plate):
 
 
 @pytest.mark.twin(
-    "synth.horizon.horizon_sines",
-    "synth.horizon.is_under_horizon",
+    "synth.horizon._sines",
+    "synth.horizon._is_under",
     "synth.horizon._bilinear",
     "synth.horizon._point",
     "synth.horizon._towards_camera",

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from anylight.compiler import numba
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def average_alike(values, places, numbers, width, radius, limit, out):
+@loop(_OPTIONS, over="places", grain=256)
+def average_alike(begin, end, values, places, numbers, width, radius, limit, out):
     """Mean over the neighbours whose squared distance is at most `limit`.
 
     Args:
@@ -21,7 +21,7 @@ def average_alike(values, places, numbers, width, radius, limit, out):
         out: (P, D), the means.
     """
     num = values.shape[1]
-    for j in numba.prange(len(places)):
+    for j in range(begin, end):
         own, total = values[j], out[j]
         for d in range(num):
             total[d] = own[d]

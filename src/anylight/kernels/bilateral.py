@@ -7,13 +7,13 @@ import math
 
 import numpy as np
 
-from anylight.compiler import numba
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def weigh(height, slope, strength, inside, step, sharpness, sure, even, weight, target):
+@loop(_OPTIONS, over="height", margin="step", grain=4096)
+def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, even, weight, target):
     """Weight of the step to the next pixel along an axis, and weight times the slope wanted there.
 
     Args:
@@ -28,7 +28,7 @@ def weigh(height, slope, strength, inside, step, sharpness, sure, even, weight, 
         weight: to fill.
         target: to fill.
     """
-    for k in numba.prange(step, len(height) - step):
+    for k in range(begin, end):
         weight[k] = 0.0
         target[k] = 0.0
         if not (inside[k] and inside[k + step]):
@@ -44,10 +44,10 @@ def weigh(height, slope, strength, inside, step, sharpness, sure, even, weight, 
             target[k] += strength[here] * share * slope[here]
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def gather(height, hold, inside, step, right, down, to_right, to_down, centre, source):
+@loop(_OPTIONS, over="height", margin="step", grain=4096)
+def gather(begin, end, height, hold, inside, step, right, down, to_right, to_down, centre, source):
     """Diagonal and right-hand side of the normal equations; `step` is one row."""
-    for k in numba.prange(step, len(height) - step):
+    for k in range(begin, end):
         if inside[k]:
             centre[k] = hold + right[k] + right[k - 1] + down[k] + down[k - step]
             source[k] = hold * height[k] + to_right[k - 1] - to_right[k]

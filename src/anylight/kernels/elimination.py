@@ -8,18 +8,18 @@ $\delta r = \rho\,P_\perp\,(\delta S)$. Arrays are (pixels, channels · photos),
 
 import numpy as np
 
-from anylight.compiler import numba
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TINY = 1e-20
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def residuals(photos, shading, channels, albedo, misfit):
+@loop(_OPTIONS, over="photos")
+def residuals(begin, end, photos, shading, channels, albedo, misfit):
     """Best albedo (P, C), not negative, and squared residual (P) of every pixel."""
-    pixels, num = photos.shape
+    num = photos.shape[1]
     each = num // channels
-    for j in numba.prange(pixels):
+    for j in range(begin, end):
         total = np.float32(0)
         for c in range(channels):
             i, s = photos[j, c * each : (c + 1) * each], shading[j, c * each : (c + 1) * each]
@@ -35,12 +35,14 @@ def residuals(photos, shading, channels, albedo, misfit):
         misfit[j] = total
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def linearise(photos, shading, by_p, by_q, weight, channels, albedo, blocks, slope, source):
+@loop(_OPTIONS, over="photos")
+def linearise(
+    begin, end, photos, shading, by_p, by_q, weight, channels, albedo, blocks, slope, source
+):
     """Blocks uu, uv, vv (3, P) and gradient (2, P) in the slopes; source = w ρ r for the light."""
-    pixels, num = photos.shape
+    num = photos.shape[1]
     each = num // channels
-    for j in numba.prange(pixels):
+    for j in range(begin, end):
         uu, uv, vv = np.float32(0), np.float32(0), np.float32(0)
         gu, gv = np.float32(0), np.float32(0)
         for c in range(channels):
@@ -72,15 +74,17 @@ def linearise(photos, shading, by_p, by_q, weight, channels, albedo, blocks, slo
         slope[0, j], slope[1, j] = weight[j] * gu, weight[j] * gv
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def normal_product(shading, by_p, by_q, change, weight, channels, albedo, p, q, slope, source):
+@loop(_OPTIONS, over="p")
+def normal_product(
+    begin, end, shading, by_p, by_q, change, weight, channels, albedo, p, q, slope, source
+):
     """Jᵀ W J applied to changes of slopes (p, q) and of shading by light.
 
     Gives the gradient (2, P) in the slopes and, in `source`, w ρ δr for the light.
     """
     num = shading.shape[1]
     each = num // channels
-    for j in numba.prange(len(p)):
+    for j in range(begin, end):
         gu, gv = np.float32(0), np.float32(0)
         pj, qj = np.float32(p[j]), np.float32(q[j])
         for c in range(channels):

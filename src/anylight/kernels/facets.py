@@ -12,13 +12,14 @@ from jaxtyping import Float, Int
 
 from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _slopes(z, here, width, p, q):
-    for j in numba.prange(len(here)):
+@loop(_OPTIONS, over="here", grain=4096)
+def _slopes(begin, end, z, here, width, p, q):
+    for j in range(begin, end):
         k = here[j]
         a, b, c, d = z[k], z[k + 1], z[k + width], z[k + width + 1]
         p[j] = 0.5 * ((b - a) + (d - c))
@@ -122,10 +123,10 @@ def assemble(
     return Stencil(*parts.reshape(5, *shape))
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _normals(p, q, camera, pixels, unit, length):
+@loop(_OPTIONS, over="p", grain=4096)
+def _normals(begin, end, p, q, camera, pixels, unit, length):
     fu, fv, u0, v0 = camera
-    for j in numba.prange(len(p)):
+    for j in range(begin, end):
         if fu > 0.0:
             x, y = fu * p[j], fv * q[j]
             z = -1.0 - (pixels[j, 0] - u0) * p[j] - (pixels[j, 1] - v0) * q[j]
@@ -148,10 +149,10 @@ def normals(
     return unit, length
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _turns(unit, length, camera, pixels, along_p, along_q):
+@loop(_OPTIONS, over="length", grain=4096)
+def _turns(begin, end, unit, length, camera, pixels, along_p, along_q):
     fu, fv, u0, v0 = camera
-    for j in numba.prange(len(length)):
+    for j in range(begin, end):
         x, y, z = unit[0, j], unit[1, j], unit[2, j]
         if fu > 0.0:
             px, pz = fu, -(pixels[j, 0] - u0)

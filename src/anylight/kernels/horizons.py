@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from anylight.compiler import numba
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 NOTHING = -1
@@ -41,8 +42,8 @@ def _sample(depth, inside, row, column, offset):
     return True, (1 - b) * upper + b * lower
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def rise(depth, inside, pixels, camera, offsets, sine, which):
+@loop(_OPTIONS, over="pixels", grain=64)
+def rise(begin, end, depth, inside, pixels, camera, offsets, sine, which):
     """Sine of the horizon's elevation, and the number of the sample that makes it.
 
     Args:
@@ -55,7 +56,7 @@ def rise(depth, inside, pixels, camera, offsets, sine, which):
         which: (P, headings), made here; −1 where no sample lies on the object.
     """
     perspective = camera[0] > 0.0
-    for j in numba.prange(len(pixels)):
+    for j in range(begin, end):
         row, column = pixels[j, 0], pixels[j, 1]
         x, y = _ray(camera, column, row)
         own = depth[row, column]
@@ -84,8 +85,8 @@ def rise(depth, inside, pixels, camera, offsets, sine, which):
             which[j, k] = found
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def rise_adjoint(depth, pixels, camera, offsets, which, by_sine, parts):
+@loop(_OPTIONS, over="parts", grain=1)
+def rise_adjoint(begin, end, depth, pixels, camera, offsets, which, by_sine, parts):
     """Add the derivative by every depth.
 
     Args:
@@ -99,7 +100,7 @@ def rise_adjoint(depth, pixels, camera, offsets, which, by_sine, parts):
     """
     perspective = camera[0] > 0.0
     num, total = len(parts), len(pixels)
-    for part in numba.prange(num):
+    for part in range(begin, end):
         out = parts[part]
         for j in range(part * total // num, (part + 1) * total // num):
             row, column = pixels[j, 0], pixels[j, 1]
@@ -160,8 +161,8 @@ def _along(camera, x, y, cosine, sine):
     return ex / size, ey / size, ez / size, tx, ty, tz
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def edges(unit, pixels, camera, headings, sine, width, centre):
+@loop(_OPTIONS, over="unit", grain=256)
+def edges(begin, end, unit, pixels, camera, headings, sine, width, centre):
     """Elevation at which light is half hidden.
 
     Over an open surface light fades out below the own tangent plane, where it counts for nothing;
@@ -176,7 +177,7 @@ def edges(unit, pixels, camera, headings, sine, width, centre):
         width: half the range of elevations over which light fades.
         centre: (P, headings), made here.
     """
-    for j in numba.prange(len(unit)):
+    for j in range(begin, end):
         x, y = _ray(camera, pixels[j, 1], pixels[j, 0])
         for k in range(len(headings)):
             ex, ey, ez, tx, ty, tz = _along(camera, x, y, headings[k, 0], headings[k, 1])
@@ -192,8 +193,10 @@ def edges(unit, pixels, camera, headings, sine, width, centre):
                 centre[j, k] = tangent + over
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def edges_adjoint(unit, pixels, camera, headings, sine, width, by_centre, by_sine, by_unit):
+@loop(_OPTIONS, over="unit", grain=256)
+def edges_adjoint(
+    begin, end, unit, pixels, camera, headings, sine, width, by_centre, by_sine, by_unit
+):
     """Derivatives by the sines (made here) and by the normals (added).
 
     Args:
@@ -207,7 +210,7 @@ def edges_adjoint(unit, pixels, camera, headings, sine, width, by_centre, by_sin
         by_sine: (P, headings), made here.
         by_unit: (P, 3), added to.
     """
-    for j in numba.prange(len(unit)):
+    for j in range(begin, end):
         x, y = _ray(camera, pixels[j, 1], pixels[j, 0])
         for k in range(len(headings)):
             given = by_centre[j, k]

@@ -3,12 +3,13 @@
 import math
 
 from anylight.compiler import numba
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def aim(pixels, camera, lamps, num, elevation, heading, share):
+@loop(_OPTIONS, over="pixels", grain=64)
+def aim(begin, end, pixels, camera, lamps, num, elevation, heading, share):
     """Where every lamp stands in the sky of every pixel.
 
     Args:
@@ -21,7 +22,7 @@ def aim(pixels, camera, lamps, num, elevation, heading, share):
         share: (P, D), made here: how far the lamp's lies towards the next heading.
     """
     fu, fv, u0, v0 = camera
-    for j in numba.prange(len(pixels)):
+    for j in range(begin, end):
         u, v = pixels[j, 1] - u0, pixels[j, 0] - v0
         if fu > 0.0:
             x, y = u / fu, v / fv
@@ -54,8 +55,8 @@ def _let_through(over, width):
     return x * x * (3.0 - 2.0 * x), 3.0 * x * (1.0 - x) / width
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def reach(unit, centre, lamps, elevation, heading, share, width, out):
+@loop(_OPTIONS, over="unit", grain=64)
+def reach(begin, end, unit, centre, lamps, elevation, heading, share, width, out):
     """What one unit of every lamp gives to every pixel: cosine times what is let through.
 
     Args:
@@ -69,7 +70,7 @@ def reach(unit, centre, lamps, elevation, heading, share, width, out):
         out: (P, D), made here.
     """
     num = centre.shape[1]
-    for j in numba.prange(len(unit)):
+    for j in range(begin, end):
         x, y, z = unit[j, 0], unit[j, 1], unit[j, 2]
         for d in range(len(lamps)):
             cosine = x * lamps[d, 0] + y * lamps[d, 1] + z * lamps[d, 2]
@@ -83,9 +84,9 @@ def reach(unit, centre, lamps, elevation, heading, share, width, out):
             out[j, d] = cosine * passes
 
 
-@numba.njit(parallel=True, **_OPTIONS)
+@loop(_OPTIONS, over="unit", grain=64)
 def reach_adjoint(
-    unit, centre, lamps, elevation, heading, share, width, by_reach, by_unit, by_centre
+    begin, end, unit, centre, lamps, elevation, heading, share, width, by_reach, by_unit, by_centre
 ):
     """Derivatives by normals and edges.
 
@@ -102,7 +103,7 @@ def reach_adjoint(
         by_centre: (P, headings), made here.
     """
     num = centre.shape[1]
-    for j in numba.prange(len(unit)):
+    for j in range(begin, end):
         x, y, z = unit[j, 0], unit[j, 1], unit[j, 2]
         gx, gy, gz = 0.0, 0.0, 0.0
         for k in range(num):
@@ -127,8 +128,8 @@ def reach_adjoint(
         by_unit[j, 0], by_unit[j, 1], by_unit[j, 2] = gx, gy, gz
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def misfit(shading, albedo, photos, weight, scale, residual, sums):
+@loop(_OPTIONS, over="sums", grain=1)
+def misfit(begin, end, shading, albedo, photos, weight, scale, residual, sums):
     """Robust misfit of every photo, and its derivative by every predicted sample.
 
     Args:
@@ -144,7 +145,7 @@ def misfit(shading, albedo, photos, weight, scale, residual, sums):
     num = shading.shape[1] // channels
     parts, total = len(sums), len(shading)
     square = scale * scale
-    for part in numba.prange(parts):
+    for part in range(begin, end):
         for j in range(part * total // parts, (part + 1) * total // parts):
             for c in range(channels):
                 paint = albedo[j, c]
@@ -156,8 +157,8 @@ def misfit(shading, albedo, photos, weight, scale, residual, sums):
                     residual[j, i] = weight[j, i] * 2.0 * off / (1.0 + ratio)
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def misfit_adjoint(shading, albedo, gain, residual, by_paint):
+@loop(_OPTIONS, over="shading")
+def misfit_adjoint(begin, end, shading, albedo, gain, residual, by_paint):
     """Derivative by the shading (in place of the residual) and by the logarithm of the albedo.
 
     Args:
@@ -169,7 +170,7 @@ def misfit_adjoint(shading, albedo, gain, residual, by_paint):
     """
     channels = albedo.shape[1]
     num = shading.shape[1] // channels
-    for j in numba.prange(len(shading)):
+    for j in range(begin, end):
         for c in range(channels):
             paint, total = albedo[j, c], 0.0
             for m in range(num):
@@ -180,8 +181,8 @@ def misfit_adjoint(shading, albedo, gain, residual, by_paint):
             by_paint[j, c] = total
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def passes(unit, centre, lamps, elevation, heading, share, width, out):
+@loop(_OPTIONS, over="unit", grain=64)
+def passes(begin, end, unit, centre, lamps, elevation, heading, share, width, out):
     """The share of every lamp that is let through to a pixel; none from behind its own surface.
 
     Args:
@@ -195,7 +196,7 @@ def passes(unit, centre, lamps, elevation, heading, share, width, out):
         out: (P, D), made here.
     """
     num = centre.shape[1]
-    for j in numba.prange(len(unit)):
+    for j in range(begin, end):
         x, y, z = unit[j, 0], unit[j, 1], unit[j, 2]
         for d in range(len(lamps)):
             if x * lamps[d, 0] + y * lamps[d, 1] + z * lamps[d, 2] <= 0.0:
@@ -207,9 +208,22 @@ def passes(unit, centre, lamps, elevation, heading, share, width, out):
             out[j, d] = _let_through(elevation[j, d] - edge, width)[0]
 
 
-@numba.njit(parallel=True, **_OPTIONS)
+@loop(_OPTIONS, over="unit", grain=64)
 def face(
-    vectors, around, unit, photos, weight, gain, scale, channels, misfit, albedo, gradient, blocks
+    begin,
+    end,
+    vectors,
+    around,
+    unit,
+    photos,
+    weight,
+    gain,
+    scale,
+    channels,
+    misfit,
+    albedo,
+    gradient,
+    blocks,
 ):
     """How well normals explain their pixels, albedo eliminated; gradient and curvature by them.
 
@@ -229,7 +243,7 @@ def face(
     """
     num = photos.shape[1] // channels
     square = scale * scale
-    for j in numba.prange(len(unit)):
+    for j in range(begin, end):
         x, y, z = unit[j, 0], unit[j, 1], unit[j, 2]
         total = 0.0
         for k in range(3):

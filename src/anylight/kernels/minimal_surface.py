@@ -2,17 +2,17 @@
 
 import math
 
-from anylight.compiler import numba
+from anylight.threads import loop
 
-_OPTIONS = {"parallel": True, "cache": True, "error_model": "numpy", "boundscheck": False}
+_OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 _NEARLY_ONE = 0.999
 
 
-@numba.njit(**_OPTIONS)
-def linearise(z, near, dual, form, flux):
+@loop(_OPTIONS, over="near", grain=4096)
+def linearise(begin, end, z, near, dual, form, flux):
     """Blocks (I − (w gᵀ + g wᵀ)/2θ)/θ and flux g/θ of every pixel; θ = √(1 + |g|²), w the dual."""
     here, along_u, along_v, sign_u, sign_v = near
-    for j in numba.prange(len(here)):
+    for j in range(begin, end):
         value = z[here[j]]
         u = sign_u[j] * (z[along_u[j]] - value)
         v = sign_v[j] * (z[along_v[j]] - value)
@@ -24,11 +24,11 @@ def linearise(z, near, dual, form, flux):
         flux[1, j], flux[2, j] = u * inverse, v * inverse
 
 
-@numba.njit(**_OPTIONS)
-def advance_dual(z, step, near, dual):
+@loop(_OPTIONS, over="near", grain=4096)
+def advance_dual(begin, end, z, step, near, dual):
     """Newton step of the dual field w = g/θ, kept shorter than one."""
     here, along_u, along_v, sign_u, sign_v = near
-    for j in numba.prange(len(here)):
+    for j in range(begin, end):
         u = sign_u[j] * (z[along_u[j]] - z[here[j]])
         v = sign_v[j] * (z[along_v[j]] - z[here[j]])
         du = sign_u[j] * (step[along_u[j]] - step[here[j]])

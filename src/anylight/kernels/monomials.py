@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from anylight.compiler import numba
 from anylight.photometry.harmonics import harmonics, num_harmonics
 from anylight.photometry.near import near_response
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TOP = 9
@@ -102,11 +103,11 @@ def _fill_powers(values, begin, size, powers):
             into[j] = before[j] * np.float32(values[begin + j])
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def evaluate(exponents, unit, out):
+@loop(_OPTIONS, over="out", grain=1)
+def evaluate(begin, end, exponents, unit, out):
     """Monomials of unit normals (3, P), in tiles (G, K, TILE) of float32; zero beyond the last."""
     num = unit.shape[1]
-    for t in numba.prange(len(out)):
+    for t in range(begin, end):
         powers = np.ones((3, _TOP, _BLOCK), np.float32)
         for start in range(0, TILE, _BLOCK):
             begin = t * TILE + start
@@ -121,11 +122,11 @@ def evaluate(exponents, unit, out):
                 row[size:] = 0
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def evaluate_with_slopes(exponents, unit, along_p, along_q, out, out_p, out_q):
+@loop(_OPTIONS, over="out", grain=1)
+def evaluate_with_slopes(begin, end, exponents, unit, along_p, along_q, out, out_p, out_q):
     """Monomials and their derivatives along two changes (3, P) of the normal, in tiles."""
     num = unit.shape[1]
-    for t in numba.prange(len(out)):
+    for t in range(begin, end):
         powers = np.ones((3, _TOP, _BLOCK), np.float32)
         turns = np.empty((6, _BLOCK), np.float32)
         for start in range(0, TILE, _BLOCK):
@@ -162,11 +163,11 @@ def evaluate_with_slopes(exponents, unit, along_p, along_q, out, out_p, out_q):
                 row_q[size:] = 0
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def spread(fields, places, tiles):
+@loop(_OPTIONS, over="tiles", grain=1)
+def spread(begin, end, fields, places, tiles):
     """Multiply monomials (G, K, TILE) by their functions of the place (9, P), in place."""
     num = places.shape[1]
-    for t in numba.prange(len(tiles)):
+    for t in range(begin, end):
         size = max(0, min(TILE, num - t * TILE))
         for k in range(len(fields)):
             if fields[k] > 0:
@@ -175,16 +176,16 @@ def spread(fields, places, tiles):
                     row[j] *= field[t * TILE + j]
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def shade(tiles, coefficients, out):
+@loop(_OPTIONS, over="tiles", grain=1)
+def shade(begin, end, tiles, coefficients, out):
     """Sum up the monomials: out (G · TILE, c) = tilesᵀ · coefficients (K, c)."""
-    for t in numba.prange(len(tiles)):
+    for t in range(begin, end):
         np.dot(tiles[t].T, coefficients, out[t * TILE : (t + 1) * TILE])
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _gather(tiles, source, out):
-    for t in numba.prange(len(tiles)):
+@loop(_OPTIONS, over="tiles", grain=1)
+def _gather(begin, end, tiles, source, out):
+    for t in range(begin, end):
         np.dot(tiles[t], source[t * TILE : (t + 1) * TILE], out[t])
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
+from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -45,12 +46,12 @@ def neighbours(inside: np.ndarray, backward: bool) -> Neighbours:
     return Neighbours(here, along_u, along_v, sign_u, sign_v)
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def normals(z, near, camera, pixels, unit, length):
+@loop(_OPTIONS, over="near", grain=4096)
+def normals(begin, end, z, near, camera, pixels, unit, length):
     """Unit normals and lengths |ñ| of a depth; camera = (f_u, f_v, u_0, v_0), f_u = 0: parallel."""
     here, along_u, along_v, sign_u, sign_v = near
     fu, fv, u0, v0 = camera
-    for j in numba.prange(len(here)):
+    for j in range(begin, end):
         depth = z[here[j]]
         p = sign_u[j] * (z[along_u[j]] - depth)
         q = sign_v[j] * (z[along_v[j]] - depth)
@@ -64,14 +65,14 @@ def normals(z, near, camera, pixels, unit, length):
         unit[0, j], unit[1, j], unit[2, j] = x / size, y / size, w / size
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def pull_back(blocks, source, length, camera, pixels, form, gradient):
+@loop(_OPTIONS, over="length", grain=4096)
+def pull_back(begin, end, blocks, source, length, camera, pixels, form, gradient):
     """Normal space to (z, z_u, z_v): form = Jᵀ G J (zz, zu, zv, uu, uv, vv), gradient = Jᵀ g.
 
     J is the derivative of ñ / θ with θ = |ñ| held fixed, as published.
     """
     fu, fv, u0, v0 = camera
-    for j in numba.prange(len(length)):
+    for j in range(begin, end):
         xx, xy, xz, yy, yz, zz = blocks[:, j]
         gx, gy, gz = source[:, j]
         inverse = 1.0 / length[j]
@@ -143,11 +144,11 @@ def scatter(
     return out.reshape(shape)
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def slope_sizes(x, near, out):
+@loop(_OPTIONS, over="near", grain=4096)
+def slope_sizes(begin, end, x, near, out):
     """|∇x| of every pixel."""
     here, along_u, along_v, sign_u, sign_v = near
-    for j in numba.prange(len(here)):
+    for j in range(begin, end):
         value = x[here[j]]
         p = sign_u[j] * (x[along_u[j]] - value)
         q = sign_v[j] * (x[along_v[j]] - value)

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.compiler import numba
+from anylight.threads import loop
 
 DEGREE = 5
 """Highest degree of the monomials: compiled in. (definition)"""
@@ -28,9 +29,9 @@ def _fill(x, y, height, out):
     out[k], out[k + 1], out[k + 2] = height, height * x, height * y
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _at(rows, columns, heights, frame, out):
-    for j in numba.prange(len(rows)):
+@loop(_OPTIONS, over="rows", grain=256)
+def _at(begin, end, rows, columns, heights, frame, out):
+    for j in range(begin, end):
         x, y = (columns[j] - frame[1]) / frame[2], (rows[j] - frame[0]) / frame[2]
         _fill(x, y, heights[j], out[j])
 
@@ -44,9 +45,9 @@ def at(
     return out
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _collect(field, height, inside, frame, out):
-    for i in numba.prange(field.shape[0]):
+@loop(_OPTIONS, over="field", grain=16)
+def _collect(begin, end, field, height, inside, frame, out):
+    for i in range(begin, end):
         values, total = np.empty(NUM), np.zeros(NUM)
         y = (i - frame[0]) / frame[2]
         for j in range(field.shape[1]):
@@ -66,9 +67,9 @@ def collect(
     return out.sum(axis=0)
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _squares(height, inside, frame, out):
-    for i in numba.prange(height.shape[0]):
+@loop(_OPTIONS, over="height", grain=16)
+def _squares(begin, end, height, inside, frame, out):
+    for i in range(begin, end):
         values, total = np.empty(NUM), np.zeros((NUM, NUM))
         y = (i - frame[0]) / frame[2]
         for j in range(height.shape[1]):
@@ -90,10 +91,10 @@ def squares(
     return lower + np.tril(lower, -1).T
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def expand(amounts, height, inside, frame, out):
+@loop(_OPTIONS, over="out", grain=16)
+def expand(begin, end, amounts, height, inside, frame, out):
     """Add so much of every mode to `out`."""
-    for i in numba.prange(out.shape[0]):
+    for i in range(begin, end):
         values = np.empty(NUM)
         y = (i - frame[0]) / frame[2]
         for j in range(out.shape[1]):

@@ -9,6 +9,7 @@ Rows are cut into loops over few slices each: compilers turn those into vector c
 import numpy as np
 
 from anylight.compiler import numba
+from anylight.threads import ROWS, loop
 
 _OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -34,37 +35,35 @@ def _row(d, e, s, se, sw, i, x, y):
         y[k] += below[k] * xd[k] + above[k] * xu[k]
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _multiply(d, e, s, se, sw, x, y):
-    """Compute y = A x; return x · y of every row."""
-    height, width = x.shape
-    partial = np.zeros(height)
-    for i in numba.prange(1, height - 1):
+@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+def _multiply(begin, end, d, e, s, se, sw, x, y, partial):
+    """Compute y = A x, and x · y of every row."""
+    width = x.shape[1]
+    for i in range(begin, end):
         yi, xi = y[i, 1 : width - 1], x[i, 1 : width - 1]
         _row(d, e, s, se, sw, i, x, yi)
         total = 0.0
         for k in range(width - 2):
             total += yi[k] * xi[k]
         partial[i] = total
-    return partial
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def residual(d, e, s, se, sw, x, b, r):
+@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+def residual(begin, end, d, e, s, se, sw, x, b, r):
     """Compute r = b − A x."""
-    height, width = x.shape
-    for i in numba.prange(1, height - 1):
+    width = x.shape[1]
+    for i in range(begin, end):
         ri, bi = r[i, 1 : width - 1], b[i, 1 : width - 1]
         _row(d, e, s, se, sw, i, x, ri)
         for k in range(width - 2):
             ri[k] = bi[k] - ri[k]
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def relax(d, e, s, se, sw, x, b, damped, out):
+@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+def relax(begin, end, d, e, s, se, sw, x, b, damped, out):
     """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
-    height, width = x.shape
-    for i in numba.prange(1, height - 1):
+    width = x.shape[1]
+    for i in range(begin, end):
         oi, bi, xi = out[i, 1 : width - 1], b[i, 1 : width - 1], x[i, 1 : width - 1]
         ci = damped[i, 1 : width - 1]
         _row(d, e, s, se, sw, i, x, oi)
@@ -72,12 +71,12 @@ def relax(d, e, s, se, sw, x, b, damped, out):
             oi[k] = xi[k] + ci[k] * (bi[k] - oi[k])
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def restrict(r, coarse):
+@loop(_OPTIONS, over="coarse", margin=1, grain=ROWS)
+def restrict(begin, end, r, coarse):
     """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half."""
     height, width = r.shape
     half = r.dtype.type(0.5)
-    for big in numba.prange(1, coarse.shape[0] - 1):
+    for big in range(begin, end):
         i = 2 * big - 1
         line = np.zeros(width + 2, r.dtype)
         own = r[i]
@@ -97,12 +96,12 @@ def restrict(r, coarse):
             out[j] = line[c] + half * (line[c - 1] + line[c + 1])
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def prolong(coarse, inside, x):
+@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+def prolong(begin, end, coarse, inside, x):
     """Add P coarse to x, on the active nodes (inside = 1) only."""
-    height, width = x.shape
+    width = x.shape[1]
     half = x.dtype.type(0.5)
-    for i in numba.prange(1, height - 1):
+    for i in range(begin, end):
         up, down = coarse[(i + 1) // 2], coarse[i // 2 + 1]
         line = np.zeros(coarse.shape[1], x.dtype)
         for j in range(line.size):
@@ -116,24 +115,21 @@ def prolong(coarse, inside, x):
             xi[k] += ni[k] * half * (line[j + 1] + line[j + 2])
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _dot(a, b):
+@loop(_OPTIONS, over="a", grain=ROWS)
+def _dot(begin, end, a, b, partial):
     """Inner product of every row."""
-    partial = np.zeros(a.shape[0])
-    for i in numba.prange(a.shape[0]):
+    for i in range(begin, end):
         ai, bi = a[i], b[i]
         total = 0.0
         for k in range(a.shape[1]):
             total += ai[k] * bi[k]
         partial[i] = total
-    return partial
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def _advance(alpha, p, ap, x, r):
-    """Advance x += α p and r −= α A p; return r · r of every row."""
-    partial = np.zeros(x.shape[0])
-    for i in numba.prange(x.shape[0]):
+@loop(_OPTIONS, over="x", grain=ROWS)
+def _advance(begin, end, alpha, p, ap, x, r, partial):
+    """Advance x += α p and r −= α A p; r · r of every row."""
+    for i in range(begin, end):
         xi, ri, pi, ai = x[i], r[i], p[i], ap[i]
         for k in range(x.shape[1]):
             xi[k] += alpha * pi[k]
@@ -142,27 +138,26 @@ def _advance(alpha, p, ap, x, r):
             ri[k] -= alpha * ai[k]
             total += ri[k] * ri[k]
         partial[i] = total
-    return partial
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def combine(z, beta, p):
+@loop(_OPTIONS, over="p", grain=ROWS)
+def combine(begin, end, z, beta, p):
     """Compute p = z + β p."""
-    for i in numba.prange(p.shape[0]):
+    for i in range(begin, end):
         zi, pi = z[i], p[i]
         for k in range(p.shape[1]):
             pi[k] = zi[k] + beta * pi[k]
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def coarsen_columns(d, e, s, se, sw, coarse):
+@loop(_OPTIONS, over="d", grain=ROWS)
+def coarsen_columns(begin, end, d, e, s, se, sw, coarse):
     """Galerkin product over columns: coarse column J lies on fine column c = 2J − 1.
 
     `coarse` holds the five arrays of the result, with two margin columns; the fine arrays have one
     more zero column on the right than their margin.
     """
     q, h = d.dtype.type(0.25), d.dtype.type(0.5)
-    for i in numba.prange(d.shape[0]):
+    for i in range(begin, end):
         for j in range(1, coarse.shape[2] - 1):
             c = 2 * j - 1
             coarse[0, i, j] = d[i, c] + q * (d[i, c - 1] + d[i, c + 1]) + e[i, c - 1] + e[i, c]
@@ -176,12 +171,12 @@ def coarsen_columns(d, e, s, se, sw, coarse):
             coarse[4, i, j] = q * s[i, c - 1] + h * (sw[i, c] + sw[i, c - 1])
 
 
-@numba.njit(parallel=True, **_OPTIONS)
-def coarsen_rows(d, e, s, se, sw, coarse):
+@loop(_OPTIONS, over="coarse", axis=1, margin=1, grain=ROWS)
+def coarsen_rows(begin, end, d, e, s, se, sw, coarse):
     """The same over rows: coarse row I lies on fine row c = 2I − 1."""
     q, h = d.dtype.type(0.25), d.dtype.type(0.5)
     width = d.shape[1]
-    for i in numba.prange(1, coarse.shape[1] - 1):
+    for i in range(begin, end):
         c = 2 * i - 1
         for j in range(1, width - 1):
             coarse[0, i, j] = d[c, j] + q * (d[c - 1, j] + d[c + 1, j]) + s[c - 1, j] + s[c, j]
@@ -200,12 +195,16 @@ def coarsen_rows(d, e, s, se, sw, coarse):
 
 def multiply(d, e, s, se, sw, x, y) -> float:
     """Compute y = A x; return x · y in float64."""
-    return float(_multiply(d, e, s, se, sw, x, y).sum())
+    partial = np.zeros(len(x))
+    _multiply(d, e, s, se, sw, x, y, partial)
+    return float(partial.sum())
 
 
 def dot(a, b) -> float:
     """Inner product in float64."""
-    return float(_dot(a, b).sum())
+    partial = np.zeros(len(a))
+    _dot(a, b, partial)
+    return float(partial.sum())
 
 
 def inner(a, b) -> float:
@@ -215,4 +214,6 @@ def inner(a, b) -> float:
 
 def advance(alpha, p, ap, x, r) -> float:
     """Advance x += α p and r −= α A p; return r · r in float64."""
-    return float(_advance(alpha, p, ap, x, r).sum())
+    partial = np.zeros(len(x))
+    _advance(alpha, p, ap, x, r, partial)
+    return float(partial.sum())

@@ -21,7 +21,7 @@ from anylight.arrays import Vectors
 from .environment import irradiance, texel_directions
 from .harmonics import all_harmonics, half_cosine, harmonics, is_shading
 
-_ROWS = 32
+_ROWS = 48
 """Rows of the maps that integrals are taken over."""
 _LEAST = 0.02
 """Less light than this share of the mean says nothing about how it changes."""
@@ -34,7 +34,8 @@ _USUAL_RANGE = (1.0, 99.0)
 def relative_places(points: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "P 3"]:
     """Where points are, from the middle of the object, in object sizes (the longer side seen)."""
     low, high = np.percentile(points[:, 2], _USUAL_RANGE)
-    usual = points[(points[:, 2] >= low) & (points[:, 2] <= high)]
+    is_usual = (points[:, 2] >= low) & (points[:, 2] <= high)
+    usual = points[is_usual] if is_usual.any() else points
     least, most = usual.min(axis=0), usual.max(axis=0)
     middle = (least + most) / 2
     middle[2] = np.median(points[:, 2])

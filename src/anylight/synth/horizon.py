@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from anylight.compiler import numba
+from anylight.threads import loop
 
 NUM_HEADINGS = 96
 _FINE_STEPS = 48.0
@@ -50,12 +51,11 @@ def _towards_camera(camera, u, v):
     return -x / length, -y / length, -1.0 / length
 
 
-@numba.njit(parallel=True, cache=True)
-def horizon_sines(depth, camera, pixels):
+@loop({"cache": True}, over="pixels", grain=16)
+def _sines(begin, end, depth, camera, pixels, sines):
     """Sine of the horizon's elevation (towards the camera) per pixel and image heading."""
     longest = math.hypot(depth.shape[0], depth.shape[1])
-    sines = np.full((len(pixels), NUM_HEADINGS), -1.0, np.float32)
-    for j in numba.prange(len(pixels)):
+    for j in range(begin, end):
         u, v = pixels[j]
         x, y, z = _point(camera, u, v, depth[int(v), int(u)])
         cx, cy, cz = _towards_camera(camera, u, v)
@@ -77,15 +77,20 @@ def horizon_sines(depth, camera, pixels):
                     steepest = max(steepest, sine)
                 step += max(1.0, _GROWTH * (step - _FINE_STEPS))
             sines[j, k] = steepest
+
+
+def horizon_sines(depth: np.ndarray, camera: tuple[float, ...], pixels: np.ndarray) -> np.ndarray:
+    """Sine of the horizon's elevation (towards the camera) per pixel and image heading."""
+    sines = np.full((len(pixels), NUM_HEADINGS), -1.0, np.float32)
+    _sines(depth, camera, pixels, sines)
     return sines
 
 
-@numba.njit(parallel=True, cache=True)
-def is_under_horizon(sines, camera, pixels, directions):
+@loop({"cache": True}, over="pixels", grain=16)
+def _is_under(begin, end, sines, camera, pixels, directions, blocked):
     """Whether light from each direction is blocked on its way to each pixel."""
-    blocked = np.zeros((len(pixels), len(directions)), np.bool_)
     fu, fv, u0, v0 = camera
-    for j in numba.prange(len(pixels)):
+    for j in range(begin, end):
         u, v = pixels[j]
         cx, cy, cz = _towards_camera(camera, u, v)
         for k in range(len(directions)):
@@ -99,4 +104,12 @@ def is_under_horizon(sines, camera, pixels, directions):
             horizon = (1.0 - share) * sines[j, first]
             horizon += share * sines[j, (first + 1) % NUM_HEADINGS]
             blocked[j, k] = x * cx + y * cy + z * cz < horizon
+
+
+def is_under_horizon(
+    sines: np.ndarray, camera: tuple[float, ...], pixels: np.ndarray, directions: np.ndarray
+) -> np.ndarray:
+    """Whether light from each direction is blocked on its way to each pixel."""
+    blocked = np.zeros((len(pixels), len(directions)), np.bool_)
+    _is_under(sines, camera, pixels, directions, blocked)
     return blocked

@@ -24,6 +24,8 @@ BELIEVED = 2.0
 """Near lamps must explain so many times more to be believed. [times]"""
 _PIXELS = 6000
 """Looked at on the finest level with at most so many pixels. [pixels]"""
+_LEAST_PIXELS = 200
+"""Fewer say nothing about how light changes. (guard)"""
 _EXPLAINED = 4e-4
 """Energy per pixel at which far lamps explain the photos. [squared share of white]"""
 _PROMISING = 1.6
@@ -49,7 +51,7 @@ def may_be_near(
         order: of their light.
         stage: for the reports.
     """
-    if not state.energy > _EXPLAINED:
+    if level.size < _LEAST_PIXELS or not state.energy > _EXPLAINED:
         return False
     surface = state.surface
     while level.size > _PIXELS:

@@ -116,7 +116,8 @@ class _Samples:
         for part in chunks(len(self._places), _CHUNK):
             num = part.stop - part.start
             tiles = np.empty((num_tiles(num), self._basis.size, TILE), np.float32)
-            monomials.evaluate(self._basis.exponents, self._unit[:, part], tiles)
+            unit = np.ascontiguousarray(self._unit[:, part])
+            monomials.evaluate(self._basis.exponents, unit, tiles)
             terms = monomials.flat(tiles, num)
             stored = self._flat[:, self._places[part], :]
             usable = is_usable(stored)

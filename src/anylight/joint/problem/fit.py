@@ -83,7 +83,7 @@ def evaluate_slopes(
     for some in chunks(len(photos)):
         num = some.stop - some.start
         tiles = num_tiles(num)
-        monomials.evaluate(own.exponents, unit[:, some], terms[:tiles])
+        monomials.evaluate(own.exponents, np.ascontiguousarray(unit[:, some]), terms[:tiles])
         if own.fields is not None:
             assert fields is not None
             monomials.spread(own.fields, fields[:, some], terms[:tiles])
@@ -118,7 +118,9 @@ def shade_with_slopes(
         fields: of these pixels, under near lamps.
     """
     (own, coefficients), (terms, shades) = light, out
-    monomials.evaluate_with_slopes(own.exponents, unit, *turns, *terms)
+    monomials.evaluate_with_slopes(
+        own.exponents, *(np.ascontiguousarray(part) for part in (unit, *turns)), *terms
+    )
     for term, shade in zip(terms, shades, strict=True):
         if own.fields is not None:
             monomials.spread(own.fields, fields, term)

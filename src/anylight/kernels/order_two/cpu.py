@@ -13,12 +13,13 @@ from anylight.compiler import numba
 from anylight.kernels.order_two import pixel
 from anylight.kernels.order_two.basis import MONOMIALS, NUM_FIRST, polynomial, products
 from anylight.kernels.order_two.protocol import AlbedoSystem, DepthSystem, LightingSystem, Snapshot
+from anylight.threads import loop
 
 TILE = 256
 _CHUNKS = 64
 """Partial sums of the lighting pass."""
 _OPTIONS = {"fastmath": True, "error_model": "numpy", "boundscheck": False}
-_PASS = {"parallel": True, "cache": True, **_OPTIONS}
+_PASS = {"cache": True, **_OPTIONS}
 
 shade = numba.njit(inline="always", **_OPTIONS)(pixel.shade)
 shade_slope = numba.njit(inline="always", **_OPTIONS)(pixel.shade_slope)
@@ -26,14 +27,13 @@ shade_from_slope = numba.njit(inline="always", **_OPTIONS)(pixel.shade_from_slop
 cauchy_weight = numba.njit(inline="always", **_OPTIONS)(pixel.cauchy_weight)
 
 
-@numba.njit(**_PASS)
-def _energy(photos, scale, n, rho, a, inverse_square):
+@loop(_PASS, over="photos", grain=4)
+def _energy(begin, end, photos, scale, n, rho, a, inverse_square, total):
     """Σ log(1 + r²/λ²): one logarithm per pixel and 32 observations, of their product."""
-    tiles, num, size = photos.shape
+    _, num, size = photos.shape
     channels = rho.shape[0]
     one = np.float32(1)
-    total = np.zeros(tiles)
-    for t in numba.prange(tiles):
+    for t in range(begin, end):
         log = np.zeros(TILE)
         product = np.ones(TILE)
         x, y, z = n[0, t], n[1, t], n[2, t]
@@ -48,15 +48,14 @@ def _energy(photos, scale, n, rho, a, inverse_square):
                     product[p] = 1.0
         for p in range(size):
             total[t] += log[p]
-    return total
 
 
-@numba.njit(**_PASS)
-def _albedo(photos, scale, n, rho, a, inverse_square, diagonal, source):
-    tiles, num, size = photos.shape
+@loop(_PASS, over="photos", grain=4)
+def _albedo(begin, end, photos, scale, n, rho, a, inverse_square, diagonal, source):
+    _, num, size = photos.shape
     channels = rho.shape[0]
     one = np.float32(1)
-    for t in numba.prange(tiles):
+    for t in range(begin, end):
         x, y, z = n[0, t], n[1, t], n[2, t]
         for c in range(channels):
             r_c, sums = rho[c, t], np.zeros((2, TILE), np.float32)
@@ -73,12 +72,12 @@ def _albedo(photos, scale, n, rho, a, inverse_square, diagonal, source):
             source[c, t] = sums[1]
 
 
-@numba.njit(**_PASS)
-def _depth(photos, scale, n, rho, a, inverse_square, blocks, source):
-    tiles, num, size = photos.shape
+@loop(_PASS, over="photos", grain=4)
+def _depth(begin, end, photos, scale, n, rho, a, inverse_square, blocks, source):
+    _, num, size = photos.shape
     channels = rho.shape[0]
     one, half = np.float32(1), np.float32(0.5)
-    for t in numba.prange(tiles):
+    for t in range(begin, end):
         sums = np.zeros((9, TILE), np.float32)
         x, y, z = n[0, t], n[1, t], n[2, t]
         for k in range(num):
@@ -145,8 +144,8 @@ def _accumulate(table, first, weight, second, into_first, into_second):
     into_second[4] += u4
 
 
-@numba.njit(**_PASS)
-def _moments(photos, scale, n, rho, a, inverse_square, exponents):
+@loop(_PASS, over="moments", grain=1)
+def _moments(begin, end, photos, scale, n, rho, a, inverse_square, exponents, moments):
     """Moments Σ w ρ² m of 25 monomials and Σ w ρ I m of ten, for every observation.
 
     Products of harmonics of order two are polynomials of degree four: 25 moments replace 45.
@@ -154,8 +153,7 @@ def _moments(photos, scale, n, rho, a, inverse_square, exponents):
     tiles, num, size = photos.shape
     channels = rho.shape[0]
     one = np.float32(1)
-    moments = np.zeros((_CHUNKS, num + 1, 35))
-    for chunk in numba.prange(_CHUNKS):
+    for chunk in range(begin, end):
         table = np.zeros((25, TILE), np.float32)
         weights = np.zeros((4, TILE), np.float32)
         for t in range(chunk * tiles // _CHUNKS, (chunk + 1) * tiles // _CHUNKS):
@@ -194,7 +192,6 @@ def _moments(photos, scale, n, rho, a, inverse_square, exponents):
                 for f in range(0, 10, 5):
                     g = 25 + f
                     _accumulate(table, f, weights[2], weights[3], ma[g : g + 5], mb[g : g + 5])
-    return moments
 
 
 class Packed(NamedTuple):
@@ -228,7 +225,9 @@ class CpuKernels:
 
     def photometric_energy(self, snapshot: Snapshot) -> float:
         """Σ λ² log(1 + r²/λ²)."""
-        return float(snapshot.cauchy_scale**2 * _energy(*self._arguments(snapshot)).sum())
+        total = np.zeros(len(snapshot.photos.tiles))
+        _energy(*self._arguments(snapshot), total)
+        return float(snapshot.cauchy_scale**2 * total.sum())
 
     def albedo_system(self, snapshot: Snapshot) -> AlbedoSystem:
         """Σ w s², Σ w s I over photos."""
@@ -242,8 +241,9 @@ class CpuKernels:
     def lighting_system(self, snapshot: Snapshot) -> LightingSystem:
         """Σ w ρ² h hᵀ, Σ w ρ I h over pixels."""
         num, channels, _ = snapshot.lighting.shape
-        moments = _moments(*self._arguments(snapshot), self._exponents).sum(axis=0)[:-1]
-        moments = moments.reshape(num, channels, 35)
+        chunks = np.zeros((_CHUNKS, num * channels + 1, 35))
+        _moments(*self._arguments(snapshot), self._exponents, chunks)
+        moments = chunks.sum(axis=0)[:-1].reshape(num, channels, 35)
         square, single = products()
         gram = np.einsum("abm,icm->icab", square, moments[:, :, :25])
         source = np.einsum("am,icm->ica", single, moments[:, :, 25 : 25 + NUM_FIRST])
