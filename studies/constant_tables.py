@@ -8,7 +8,6 @@ from studies.constants import (
     BASE,
     BY_SIZE,
     LARGE,
-    NEAR_SCENES,
     SCENES,
     SHADOW_SCENES,
     scenes_for,

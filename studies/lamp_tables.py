@@ -10,8 +10,8 @@ Row = dict[str, Any]
 def near_table(rows: list[Row]) -> str:
     """Lamps at two object sizes."""
     lines = [
-        "| shape | lamps far away | near, taken for far | near | found at | stated play |",
-        "|---|---|---|---|---|---|",
+        "| shape | lamps far away | near, taken for far | near | found at |",
+        "|---|---|---|---|---|",
     ]
     own = [row for row in rows if row["set"] == "near"]
     for row in own:
@@ -19,10 +19,10 @@ def near_table(rows: list[Row]) -> str:
         found = "not found" if distance is None else f"{distance:g} sizes"
         lines.append(
             f"| {row['shape']} | {row['far_deg']:.1f} | {row['ignored_deg']:.1f} | "
-            f"{row['mae_deg']:.1f} | {found} | {row['stated_deg']:.0f} |"
+            f"{row['mae_deg']:.1f} | {found} |"
         )
     means = [np.mean([row[name] for row in own]) for name in ("far_deg", "ignored_deg", "mae_deg")]
-    lines.append("| mean | " + " | ".join(f"{mean:.1f}" for mean in means) + " | | |")
+    lines.append("| mean | " + " | ".join(f"{mean:.1f}" for mean in means) + " | |")
     return "\n".join(lines)
 
 

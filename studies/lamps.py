@@ -83,14 +83,12 @@ def near(study: Study, shape: str) -> dict[str, Any]:
     far = reconstruct(load_capture(far_folder))
     assert found.reconstruction.normals is not None
     assert far.reconstruction.normals is not None
-    gauge = found.record["gauge"]
     return {
         "far_deg": _error(far.reconstruction.normals, truth.normals, capture.mask),
         "far_is_near": far.record["lamp_distance"] is not None,
         "ignored_deg": _error(ignored, truth.normals, capture.mask),
         "mae_deg": _error(found.reconstruction.normals, truth.normals, capture.mask),
         "lamp_distance": found.record["lamp_distance"],
-        "stated_deg": max(gauge[name] for name in ("tilt_u_deg", "tilt_v_deg", "relief_deg")),
     }
 
 

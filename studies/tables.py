@@ -7,9 +7,9 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from studies.lamp_tables import hard_table, near_table
 from studies.constant_tables import constants_table, scenes_table, untuned_table
 from studies.constant_tables import summary as constants_summary
+from studies.lamp_tables import hard_table, near_table
 
 from anylight.benchmark.catalogue import SUPPLEMENT, columns
 from anylight.benchmark.figures import Axis

@@ -85,8 +85,8 @@ def test_every_tuned_number_was_measured():
     from studies.cells import Cells  # noqa: PLC0415
     from studies.constants import (  # noqa: PLC0415
         BASE,
-        RESULTS,
         NEAR_SCENES,
+        RESULTS,
         SCENES,
         SHADOW_SCENES,
         scenes_for,

@@ -1,15 +1,90 @@
-"""The compiler of the kernels.
+"""The compiler of the kernels: where its results are kept, and who hears that it is at work.
 
-Waiting threads must sleep, not spin: on a busy machine spinning turns every small loop into a
-wait for the scheduler (milliseconds instead of microseconds). The OpenMP runtime reads its policy
-when it is first used, so everything that is compiled gets numba from here.
+Compiled code is kept beside the sources, or else in the user's cache folder. Where neither can be
+written (a read-only installation without a home), it is kept in a temporary folder of this process
+alone: compiled code of other people is never loaded.
 """
 
+import atexit
 import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+_KEY = "NUMBA_CACHE_DIR"
+_HOME = "~"
 
-import numba as _numba
+
+def _is_writable(folder: Path) -> bool:
+    """Whether a file can be made in a folder, which is made if it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _user_cache() -> Path | None:
+    """The folder that the compiler itself would take; None if there is no home."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    home = Path(_HOME).expanduser() if given is None else Path(given)
+    if str(home) == _HOME:
+        return None
+    return home / "numba" if given is not None else home / ".cache" / "numba"
+
+
+def _kept() -> bool:
+    """Whether compiled code can be kept for the next run; else it gets a folder of its own."""
+    given, beside = os.environ.get(_KEY), Path(__file__).parent / "kernels" / "__pycache__"
+    user = _user_cache()
+    folders = [Path(given)] if given else [beside, *([] if user is None else [user])]
+    if any(_is_writable(folder) for folder in folders):
+        return True
+    own = tempfile.mkdtemp(prefix="anylight-")
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    os.environ[_KEY] = own
+    return False
+
+
+IS_KEPT = _kept()
+"""False: everything is compiled again in every run."""
+
+import numba as _numba  # noqa: E402
+from numba.core import event as _numba_event  # noqa: E402
 
 numba: Any = _numba
+_event: Any = _numba_event
+_PACKAGE = __name__.partition(".")[0]
+
+
+class _Listener(_numba_event.Listener):
+    """Hears the compiler."""
+
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self._tell, self._names = tell, set[str]()
+
+    def on_start(self, event: Any) -> None:
+        """Count every function of ours once."""
+        source = event.data["dispatcher"].py_func
+        if source.__module__.startswith(_PACKAGE):
+            self._names.add(f"{source.__module__}.{source.__qualname__}")
+            self._tell(len(self._names))
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to do."""
+
+
+@contextmanager
+def compiling(tell: Callable[[int], None]) -> Iterator[None]:
+    """Tell, while inside, how many functions have begun to be compiled; nothing if none are."""
+    listener = _Listener(tell)
+    _event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        _event.unregister("numba:compile", listener)

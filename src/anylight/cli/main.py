@@ -23,6 +23,7 @@ from .mix import Mix
 from .progress import say
 from .run import Run
 from .synth import Synth
+from .warm_up import WarmUp
 
 Command = (
     Annotated[Run, tyro.conf.subcommand("run")]
@@ -34,6 +35,7 @@ Command = (
     | Annotated[Batch, tyro.conf.subcommand("batch")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Mix, tyro.conf.subcommand("mix")]
+    | Annotated[WarmUp, tyro.conf.subcommand("warm-up")]
 )
 
 BAD_INPUT, INTERRUPTED = 2, 130

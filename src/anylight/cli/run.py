@@ -11,6 +11,7 @@ import tyro
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
+from anylight.compiler import IS_KEPT, compiling
 from anylight.doctor.after import diagnose
 from anylight.doctor.before import Examination, examine
 from anylight.errors import InvalidInputError
@@ -34,6 +35,7 @@ from .interrupt import stopping, undisturbed
 from .mask import mask_preview
 from .progress import say, shown_progress
 from .record import plain, record, story, write_trace
+from .warm_up import MOST, NOT_KEPT
 
 OWNED = Owned(
     marker="run.json",
@@ -97,8 +99,8 @@ class Run:
         intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
         for warning in intake.warnings:
             say(console, f"warning: {warning}", style="yellow")
-        if not console.is_terminal:
-            say(console, "solving (the first run ever compiles for up to a minute)")
+        if not IS_KEPT:
+            say(console, NOT_KEPT, style="yellow")
         result = _shown(console, steps(intake.capture, self.solver, settings))
         scene = to_scale(
             result.reconstruction, self.scale, intake.corner, asked.downscale, asked.distance
@@ -154,18 +156,29 @@ def _shown(console: rich.console.Console, running: Generator[Progress, None, Res
     try:
         with stopping(console, run.stop):
             if not console.is_terminal:
-                for progress in run:
-                    say(console, progress.line)
+                with compiling(lambda count: _say_once(console, count)):
+                    for progress in run:
+                        say(console, progress.line)
                 return run.result
             columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
             with Bars(*columns, console=console, transient=True) as bars:
-                words = "starting (the first run ever compiles for up to a minute)"
-                task = bars.add_task(words, total=1.0)
-                for progress in run:
-                    bars.update(task, completed=progress.share, description=progress.line)
+                task = bars.add_task("starting", total=1.0)
+
+                def tell(count: int) -> None:
+                    bars.update(task, description=f"compiling, this once: {count} of about {MOST}")
+
+                with compiling(tell):
+                    for progress in run:
+                        bars.update(task, completed=progress.share, description=progress.line)
                 return run.result
     except StopRequestedError:  # before there was anything to keep
         raise KeyboardInterrupt from None
+
+
+def _say_once(console: rich.console.Console, count: int) -> None:
+    """Say that the compiler is at work, when it begins."""
+    if count == 1:
+        say(console, "compiling, this once, for up to half a minute")
 
 
 def _write(

@@ -9,6 +9,8 @@ from anylight.joint.terms.gauge import GaugeKnowledge, spread
 
 _MODEL_PLAY_DEG = 6.0
 """Play of tilt and relief where the model's own errors, not noise, are what is left. [degrees]"""
+_NEAR_PLAY_DEG = 6.0
+"""Play of tilt and relief under near lamps: the usual error of six rendered shapes. (definition)"""
 _MODEL_NOISE = 0.02
 """Residual from which this is so. [share of white]"""
 
@@ -25,7 +27,7 @@ def gauge_deg(
     Args:
         knowledge: the energy's curvature.
         noise: usual residual, relative to white.
-        lens_deg: play that an unknown lens adds.
+        lens_deg: play that an unknown lens or near lamps add.
     """
     left = knowledge.spreads() * spread()
     wrong = np.hypot(_MODEL_PLAY_DEG * min(1.0, noise / _MODEL_NOISE), lens_deg)
@@ -65,7 +67,7 @@ def record(found: Explanation) -> dict[str, Any]:
             **gauge_deg(
                 course.knowledge,
                 found.first_noise,
-                0.0 if found.lens is None else found.lens.play_deg,
+                _apart(found),
             ),
             "curvature": np.round(course.knowledge.curvature, 8).tolist(),
         },
@@ -76,6 +78,12 @@ def record(found: Explanation) -> dict[str, Any]:
         "shadows": _shadows(found),
         "confidence_mean": float(found.confidence.mean()),
     }
+
+
+def _apart(found: Explanation) -> float:
+    """Play that an unknown lens and near lamps add."""
+    lens = 0.0 if found.lens is None else found.lens.play_deg
+    return float(np.hypot(lens, 0.0 if found.near is None else _NEAR_PLAY_DEG))
 
 
 def _lens(found: Explanation) -> dict[str, Any] | None:

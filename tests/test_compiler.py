@@ -1,0 +1,73 @@
+"""Where compiled code is kept, and who hears that it is made."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from anylight import compiler
+from anylight.cli.main import main
+from anylight.cli.warm_up import MOST
+from anylight.compiler import compiling
+from anylight.threads import loop
+
+
+def test_the_compiler_is_heard():
+    def twice(begin, end, values):
+        for i in range(begin, end):
+            values[i] *= 2
+
+    twice.__module__ = "anylight.tests"
+    kernel, heard, values = loop({}, over="values")(twice), [], np.ones(5)
+    with compiling(heard.append):
+        kernel(values)
+        kernel(values)
+    assert heard == [1]
+    assert (values == 4).all()
+    kernel(np.ones(5, np.float32))
+    assert heard == [1]
+
+
+def test_folders_that_cannot_be_written_are_told(tmp_path):
+    assert compiler._is_writable(tmp_path / "new" / "folder")
+    (tmp_path / "file").write_text("")
+    assert not compiler._is_writable(tmp_path / "file")
+    assert not compiler._is_writable(tmp_path / "file" / "below")
+
+
+def test_without_any_place_code_is_kept_for_the_process_alone(tmp_path):
+    (tmp_path / "file").write_text("")
+    program = (
+        "import os, anylight.compiler as c; own = os.environ['NUMBA_CACHE_DIR']; "
+        "print(c.IS_KEPT, own, os.path.isdir(own))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")},
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert told[0] == "False"
+    assert told[2] == "True"
+    assert not os.path.exists(told[1])
+
+
+def test_warm_up_says_where_code_cannot_be_kept(monkeypatch, capsys):
+    monkeypatch.setattr("anylight.cli.warm_up.IS_KEPT", False)
+    assert main(["warm-up"]) == 2
+    assert "NUMBA_CACHE_DIR" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_warm_up_compiles_everything_once(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-m", "anylight.cli.main", "warm-up"],
+            env=environment, capture_output=True, text=True, check=True,
+        ).stderr
+        for _ in range(2)
+    ]  # fmt: skip
+    assert f"{MOST} functions compiled" in said[0]
+    assert "everything was compiled already" in said[1]
