@@ -15,7 +15,7 @@ from anylight.threads import in_parallel, loop, num_threads, use_threads
 
 @pytest.fixture(scope="module")
 def capture():
-    return render(SynthOptions(shape="bust", height=72, images=8)).capture
+    return render(SynthOptions(shape="bust", height=48, images=6)).capture
 
 
 @pytest.fixture(scope="module")

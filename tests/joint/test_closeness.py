@@ -53,7 +53,7 @@ def run_out(steps):
 
 
 def test_far_lamps_stay_far():
-    far = render(SynthOptions(**_SCENE))
+    far = render(SynthOptions(**{**_SCENE, "height": 48}))
     result = reconstruct(far.capture, shadows="off")
     assert result.record["lamp_distance"] is None
     assert result.reconstruction.near_light is None

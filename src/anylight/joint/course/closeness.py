@@ -26,11 +26,13 @@ _PIXELS = 6000
 """Looked at on the finest level with at most so many pixels. [pixels]"""
 _LEAST_PIXELS = 200
 """Fewer say nothing about how light changes. (guard)"""
-_EXPLAINED = 4e-4
+_EXPLAINED = 1e-3
 """Energy per pixel at which far lamps explain the photos. [squared share of white]"""
 _PROMISING = 1.6
 """Near lamps must explain so many times more at the low resolution. [times]"""
-_STEPS = 15
+_ORDER = 4
+"""Order of the light, at most. (definition)"""
+_STEPS = 8
 """Newton steps, at most. [steps]"""
 _DAMPING = 1e-4
 """Damping to begin with, relative to the curvature. [share]"""
@@ -57,7 +59,7 @@ def may_be_near(
     while level.size > _PIXELS:
         coarse = halve(level)
         level, surface = coarse, coarsened(level, coarse, surface)
-    light, left = state.light, []
+    light, left, order = state.light, [], min(order, _ORDER)
     for closeness in (0.0, CLOSENESS[0]):
         at = replace(level, closeness=closeness)
         effort = plan.effort(_STEPS, _DAMPING)

@@ -111,10 +111,13 @@ class _Samples:
         self._flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
         self._places = np.flatnonzero(capture.mask)
         self._white, self._unit, self._basis = white, unit, basis(order)
+        self._every = max(1, len(self._places) // _LIGHT_PIXELS)
 
-    def _chunks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        for part in chunks(len(self._places), _CHUNK):
-            num = part.stop - part.start
+    def _chunks(self, every: int = 1) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """Parts of the pixels, or of one in so many: which, harmonics, samples, usable ones."""
+        for some in chunks(len(range(0, len(self._places), every)), _CHUNK):
+            num = some.stop - some.start
+            part = slice(every * some.start, every * some.stop, every)
             tiles = np.empty((num_tiles(num), self._basis.size, TILE), np.float32)
             unit = np.ascontiguousarray(self._unit[:, part])
             monomials.evaluate(self._basis.exponents, unit, tiles)
@@ -144,13 +147,9 @@ class _Samples:
         num, channels, size = lighting.shape
         normal = np.zeros((num, channels, size, size))
         source = np.zeros((num, channels, size))
-        every = max(1, len(self._places) // _LIGHT_PIXELS)
-        for part, all_terms, all_values, all_usable in self._chunks():
-            terms, values, usable = (
-                all_terms[::every], all_values[:, ::every], all_usable[:, ::every]
-            )  # fmt: skip
+        for part, terms, values, usable in self._chunks(self._every):
             for c in range(channels):
-                painted = terms * albedo[c, part][::every].astype(np.float32)[:, None]
+                painted = terms * albedo[c, part].astype(np.float32)[:, None]
                 residual = lighting[:, c].astype(np.float32) @ painted.T - values[:, :, c]
                 weight = usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
                 for m in range(num):
@@ -165,13 +164,12 @@ class _Samples:
     def residual(self, albedo: np.ndarray, lighting: np.ndarray) -> Float[np.ndarray, "M C"]:
         """Sum of squares over the pixels that the light is fitted to."""
         total = np.zeros(lighting.shape[:2])
-        every = max(1, len(self._places) // _LIGHT_PIXELS)
-        for part, terms, values, usable in self._chunks():
+        for part, terms, values, usable in self._chunks(self._every):
             for c in range(len(albedo)):
-                shading = lighting[:, c].astype(np.float32) @ terms[::every].T
-                left = albedo[c, part][::every].astype(np.float32) * shading
-                left -= values[:, ::every, c]
-                total[:, c] += ((left * usable[:, ::every, c]) ** 2).sum(axis=1, dtype=float)
+                shading = lighting[:, c].astype(np.float32) @ terms.T
+                left = albedo[c, part].astype(np.float32) * shading
+                left -= values[:, :, c]
+                total[:, c] += ((left * usable[:, :, c]) ** 2).sum(axis=1, dtype=float)
         return total
 
     def albedo_system(
