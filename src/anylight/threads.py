@@ -16,8 +16,18 @@ from typing import Any, TypeVar
 
 import threadpoolctl
 
-from anylight.compiler import numba
+from anylight.compiler import IS_KEPT, compiling, numba
 
+__all__ = [
+    "IS_KEPT",
+    "ROWS",
+    "compiling",
+    "in_parallel",
+    "loop",
+    "num_threads",
+    "quiet_algebra",
+    "use_threads",
+]
 ROWS = 0
 """Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
 _ELEMENTS = 16384

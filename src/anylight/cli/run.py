@@ -11,7 +11,6 @@ import tyro
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from anylight.compiler import IS_KEPT, compiling
 from anylight.doctor.after import diagnose
 from anylight.doctor.before import Examination, examine
 from anylight.errors import InvalidInputError
@@ -29,6 +28,7 @@ from anylight.model.scale import ScaleOptions, check_scale, to_scale
 from anylight.model.status import Status
 from anylight.pipeline import RunOptions, steps
 from anylight.report.page import report_html
+from anylight.threads import IS_KEPT, compiling
 
 from .flags import MethodFlags, settings_of
 from .interrupt import stopping, undisturbed

@@ -7,11 +7,11 @@ import rich.console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from anylight.compiler import IS_KEPT, compiling
 from anylight.errors import InvalidInputError
 from anylight.pipeline import reconstruct
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
+from anylight.threads import IS_KEPT, compiling
 
 from .progress import say
 
