@@ -35,6 +35,7 @@ api: $(VENV)/.dev
 
 bench-speed: $(VENV)/.dev
 	$(BIN)/python studies/speed.py
+	$(BIN)/python -m studies.performance
 
 bench-drift: $(VENV)/.dev
 	$(BIN)/python -m studies.drift

@@ -1,4 +1,10 @@
+import os
 from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers side by side must not fight over the cores: runs ask for more threads where they
+    # test them.
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

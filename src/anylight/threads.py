@@ -46,9 +46,12 @@ _here = _Here()
 
 
 def use_threads(num: int | None) -> int:
-    """Set the number of threads of all loops; None takes what the machine has."""
-    limit = int(numba.config.NUMBA_NUM_THREADS)
-    _here.num = limit if num is None else max(1, min(num, limit))
+    """Set the number of threads of all loops, at most what the machine has.
+
+    None takes what NUMBA_NUM_THREADS says, or else all.
+    """
+    usual = int(numba.config.NUMBA_NUM_THREADS)
+    _here.num = usual if num is None else max(1, min(num, max(usual, os.cpu_count() or 1)))
     return _here.num
 
 

@@ -196,3 +196,14 @@ def gather(
     out = np.empty((len(tiles), tiles.shape[1], source.shape[1]), np.float32)
     _gather(tiles, source, out)
     return np.asarray(out.sum(axis=0, dtype=np.float64))
+
+
+def near_terms(
+    unit: Float[np.ndarray, "3 n"], fields: Float[np.ndarray, "9 n"], order: int, closeness: float
+) -> Float[np.ndarray, "n A"]:
+    """The functions of `near_basis` at some pixels: what the solver takes for `near_response`."""
+    own = near_basis(order, closeness)
+    tiles = np.empty((num_tiles(unit.shape[1]), own.size, TILE), np.float32)
+    evaluate(own.exponents, np.ascontiguousarray(unit, np.float32), tiles)
+    spread(own.fields, np.ascontiguousarray(fields), tiles)
+    return flat(tiles, unit.shape[1]).T @ own.matrix.T

@@ -4,8 +4,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import ndimage
 
+from anylight.kernels.monomials import near_terms, place_fields
 from anylight.model.reconstruction import Reconstruction
-from anylight.photometry.near import NearLight, brightening, near_response, relative_places
+from anylight.photometry.near import NearLight, brightening, relative_places
 from anylight.photometry.shading import shading
 from anylight.sky import Sky, lamp_directions, surroundings
 
@@ -50,12 +51,13 @@ def _brightening(
     assert scene.normals is not None
     inside = scene.mask & np.isfinite(scene.depth)
     v, u = np.nonzero(inside)
-    places = np.zeros((*scene.mask.shape, 3))
+    fields = np.zeros((9, *scene.mask.shape), np.float32)
     points = scene.camera.points(u.astype(float), v.astype(float), scene.depth[inside])
-    places[inside] = np.clip(relative_places(points), -1, 1)
+    fields[:, inside] = place_fields(relative_places(points))
     near = NearLight(scene.closeness, light)
     normals = np.nan_to_num(scene.normals[rows, columns])
-    response = near_response(normals, places[rows, columns], near.order, near.closeness)
+    here = fields[:, rows, columns]
+    response = near_terms(normals.T, here, near.order, near.closeness)
     return brightening(near, normals, response)
 
 

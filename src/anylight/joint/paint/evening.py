@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.joint.problem.fit import chunks
-from anylight.kernels.monomials import TILE, evaluate, flat, near_basis, num_tiles, spread
+from anylight.kernels.monomials import near_terms
 from anylight.model.capture import Capture
 from anylight.model.samples import SATURATED, is_usable
 from anylight.photometry.near import NearLight, brightening
@@ -37,18 +37,13 @@ def evened(
     """
     if near is None or fields is None:
         return capture, white
-    own = near_basis(near.order, near.closeness)
     stored_type, top = capture.photos.dtype, np.iinfo(np.uint16).max
     whole = stored_type.kind == "u"
     gain = top / (_ROOM * capture.full_scale) if whole else 1.0
     photos = np.zeros(capture.photos.shape, np.uint16 if whole else np.float32)
     rows, columns = np.nonzero(capture.mask)
     for part in chunks(len(rows), _CHUNK):
-        num = part.stop - part.start
-        tiles = np.empty((num_tiles(num), own.size, TILE), np.float32)
-        evaluate(own.exponents, np.ascontiguousarray(unit[:, part]), tiles)
-        spread(own.fields, np.ascontiguousarray(fields[:, part]), tiles)
-        response = flat(tiles, num).T @ own.matrix.T
+        response = near_terms(unit[:, part], fields[:, part], near.order, near.closeness)
         more = brightening(near, unit[:, part].T.astype(float), response)
         stored = capture.photos[:, rows[part], columns[part]]
         even = gain * stored / more.transpose(0, 2, 1)
