@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 _KEY = "NUMBA_CACHE_DIR"
 _HOME = "~"
 

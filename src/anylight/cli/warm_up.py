@@ -16,7 +16,7 @@ from anylight.threads import IS_KEPT, compiling
 from .progress import say
 
 MOST = 47
-"""Functions that all methods of ours compile, in the end."""
+"""Functions that the default with cast shadows and the published method compile."""
 NOT_KEPT = (
     "warning: compiled code cannot be kept, because neither the installation nor the home folder "
     "nor NUMBA_CACHE_DIR, if it is set, can be written: every run compiles for half a minute. Set "

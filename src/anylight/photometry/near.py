@@ -26,7 +26,7 @@ _ROWS = 48
 _LEAST = 0.02
 """Less light than this share of the mean says nothing about how it changes."""
 _MOST = 10.0
-"""Lamps nearer than one object size are not looked for, and change light by less."""
+"""Lamps that are looked for change light by less."""
 _USUAL_RANGE = (1.0, 99.0)
 """Percentiles between which depths count for the size of an object."""
 
@@ -66,7 +66,7 @@ def brightening(
     Args:
         near: the light.
         normals: of the points.
-        response: from `near_response`.
+        response: `near_response` of the points, or what stands for it.
     """
     here = near.light @ response.T
     middle = near.light[..., is_shading(near.order)] @ harmonics(normals, near.order).T
@@ -89,4 +89,4 @@ def near_response(
 def _scales(order: int) -> Float[np.ndarray, "A 1 1 1"]:
     """What makes the shading of a harmonic the harmonic itself; odd ones like their neighbours."""
     own = [half_cosine(d) or half_cosine(d + 1) for d in range(order + 1) for _ in range(2 * d + 1)]
-    return 1 / np.abs(own)[:, None, None, None] * np.sign(own)[:, None, None, None]
+    return 1 / np.array(own)[:, None, None, None]

@@ -31,7 +31,7 @@ _EXPLAINED = 1e-3
 _PROMISING = 1.6
 """Near lamps must explain so many times more at the low resolution. [times]"""
 _ORDER = 4
-"""Order of the light, at most. (definition)"""
+"""Order of the light that is looked at, at most. (definition)"""
 _STEPS = 8
 """Newton steps, at most. [steps]"""
 _DAMPING = 1e-4
