@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import threadpoolctl
 
@@ -74,6 +74,16 @@ Made = TypeVar("Made")
 Kernel = Callable[..., None]
 
 
+class Loop(Protocol):
+    """A kernel that cuts its loop into parts."""
+
+    compiled: Any
+    """The loop (begin, end, …) itself, for other compiled code."""
+
+    def __call__(self, *args: Any) -> None:
+        """Run the whole loop."""
+
+
 def in_parallel(function: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
     """Call a function that leaves the interpreter free (matrix algebra) for every item."""
     every, num = list(items), num_threads()
@@ -89,7 +99,8 @@ def loop(
     axis: int = 0,
     margin: int | str = 0,
     grain: int = _GRAIN,
-) -> Callable[[Kernel], Kernel]:
+    step: int = 1,
+) -> Callable[[Kernel], Loop]:
     """Make a kernel of a function (begin, end, …): a compiled loop, cut into parts.
 
     The kernel is called without begin and end.
@@ -100,9 +111,10 @@ def loop(
         axis: of that array.
         margin: what is left out at both ends, or the name of the argument that says it.
         grain: how many passes are worth a thread.
+        step: how many elements of the array one pass takes.
     """
 
-    def made(function: Kernel) -> Kernel:
+    def made(function: Kernel) -> Loop:
         names = list(inspect.signature(function).parameters)[2:]
         place = names.index(over)
         compiled = numba.njit(nogil=True, **options)(function)
@@ -111,7 +123,7 @@ def loop(
             along = args[place]
             shape = (along[0] if isinstance(along, tuple) else along).shape
             edge = args[names.index(margin)] if isinstance(margin, str) else margin
-            begin, end = edge, shape[axis] - edge
+            begin, end = edge, -(-shape[axis] // step) - edge
             threads = num_threads()
             if threads > 1:
                 least = grain or max(1, _ELEMENTS // max(shape[-1], 1))
@@ -123,8 +135,9 @@ def loop(
 
         kernel.__name__ = kernel.__qualname__ = function.__name__
         kernel.__module__, kernel.__doc__ = function.__module__, function.__doc__
-        kernel.compiled = compiled  # type: ignore[attr-defined]
-        return kernel
+        result = cast(Loop, kernel)
+        result.compiled = compiled
+        return result
 
     return made
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from anylight.kernels import elimination
+from anylight.kernels.monomials import EVERYWHERE, TILE, basis, flat, near_basis, place_fields
 
-CHANNELS, EACH, NUM = 3, 5, 40
+CHANNELS, EACH = 3, 5
+NUM = elimination.PASS + TILE + 40
+TINY = np.empty((0, 1, 1), np.float32)
 
 
 def project(rows, direction):
@@ -13,83 +16,150 @@ def project(rows, direction):
     return rows - unit * (rows * unit).sum(axis=-1, keepdims=True)
 
 
-@pytest.fixture
-def data(rng):
-    parts = rng.random((4, NUM, CHANNELS * EACH)).astype(np.float32) + 0.2
-    return (*parts, rng.random(NUM).astype(np.float32))
-
-
 def split(array):
     return array.reshape(len(array), CHANNELS, EACH).astype(float)
 
 
-def plain_albedo(photos, shading):
-    return (split(photos) * split(shading)).sum(-1) / (split(shading) ** 2).sum(-1)
+class Scene:
+    """Random normals, turns and light, and what plain NumPy makes of them."""
+
+    def __init__(self, rng, near, num=NUM):
+        self.own = near_basis(4, 0.4) if near else basis(4)
+        points = rng.standard_normal((num, 3))
+        self.unit = (points / np.linalg.norm(points, axis=1, keepdims=True)).T
+        self.turns = 0.3 * rng.standard_normal((2, 3, num))
+        places = rng.uniform(-0.4, 0.4, (num, 3))
+        self.places = place_fields(places) if near else EVERYWHERE
+        self.light = rng.standard_normal((CHANNELS * EACH, self.own.size))
+        self.photos = rng.random((num, CHANNELS * EACH)).astype(np.float32) + 0.2
+        self.weight = rng.random(num).astype(np.float32)
+        self.albedo = rng.random((num, CHANNELS)).astype(np.float32)
+
+    def at(self):
+        parts = (self.unit, *self.turns)
+        unit, along_p, along_q = (np.ascontiguousarray(part, np.float32) for part in parts)
+        light = self.light.astype(np.float32)
+        return self.own.exponents, unit, along_p, along_q, self.own.fields, self.places, light
+
+    def terms(self, unit=None):
+        unit = self.unit if unit is None else unit
+        table = np.prod(unit.T[:, None, :] ** self.own.exponents, axis=2)
+        if len(self.own.fields):
+            values = np.concatenate([np.ones((1, len(table))), self.places])
+            table = table * values[self.own.fields].T
+        return table
+
+    def shades(self, step=1e-6):
+        values = [self.terms() @ self.light.T]
+        for turn in self.turns:
+            ahead, behind = (self.terms(self.unit + s * turn) for s in (step, -step))
+            values.append((ahead - behind) @ self.light.T / (2 * step))
+        return values
+
+    def linearised(self, gather=True, keep=True):
+        num, size = len(self.photos), self.own.size
+        blocks, slope = np.empty((3, num), np.float32), np.empty((2, num), np.float32)
+        passes, tiles = elimination.num_passes(num), elimination.padded(num)
+        gathered = np.full((passes if gather else 0, size, CHANNELS * EACH), np.nan, np.float32)
+        terms = np.empty((tiles if keep else 0, size, TILE), np.float32)
+        shades = np.empty((tiles if keep else 0, 3, CHANNELS * EACH, TILE), np.float32)
+        elimination.linearise(
+            *self.at(), self.photos, self.weight, CHANNELS, self.albedo, blocks, slope, gathered,
+            terms, shades,
+        )  # fmt: skip
+        return blocks, slope, elimination.summed(gathered), terms, shades
+
+
+@pytest.fixture(params=[False, True], ids=["far lamps", "near lamps"])
+def scene(rng, request):
+    return Scene(rng, request.param)
+
+
+def near_enough(found, wanted):
+    return np.allclose(found, wanted, rtol=2e-3, atol=2e-3 * np.abs(wanted).mean())
 
 
 @pytest.mark.twin("kernels.elimination.residuals")
-def test_the_albedo_is_best_and_the_residual_perpendicular(data):
-    photos, shading, *_ = data
-    albedo, misfit = np.empty((NUM, CHANNELS), np.float32), np.empty(NUM, np.float32)
-    elimination.residuals(photos, shading, CHANNELS, albedo, misfit)
-    wanted = plain_albedo(photos, shading)
-    assert np.allclose(albedo, wanted, rtol=1e-5)
-    rest = wanted[..., None] * split(shading) - split(photos)
-    assert np.allclose(misfit, (rest**2).sum((1, 2)), rtol=1e-4)
-    assert np.allclose((rest * split(shading)).sum(-1), 0, atol=1e-9)
+def test_the_albedo_is_best_and_the_residual_perpendicular(scene):
+    num = len(scene.photos)
+    albedo, misfit = np.empty((num, CHANNELS), np.float32), np.empty(num, np.float32)
+    exponents, unit, _, _, *rest = scene.at()
+    elimination.residuals(exponents, unit, *rest, scene.photos, CHANNELS, albedo, misfit)
+    shading, photos = split(scene.shades()[0]), split(scene.photos)
+    wanted = np.maximum((photos * shading).sum(-1) / (shading**2).sum(-1), 0)
+    assert np.allclose(albedo, wanted, rtol=1e-3, atol=1e-4)
+    left = wanted[..., None] * shading - photos
+    assert np.allclose(misfit, (left**2).sum((1, 2)), rtol=1e-3, atol=1e-4)
+    assert np.allclose((left * shading).sum(-1)[wanted > 0], 0, atol=1e-9)
 
 
-@pytest.mark.twin("kernels.elimination.linearise")
-def test_blocks_and_gradient_are_those_of_the_projected_derivatives(data):
-    photos, shading, by_p, by_q, weight = data
-    albedo = plain_albedo(photos, shading).astype(np.float32)
-    blocks, slope = np.empty((3, NUM)), np.empty((2, NUM))
-    source = np.empty_like(shading)
-    elimination.linearise(
-        photos, shading, by_p, by_q, weight, CHANNELS, albedo, blocks, slope, source
-    )
-    rho = albedo[..., None].astype(float)
-    moves = [rho * project(split(by), split(shading)) for by in (by_p, by_q)]
-    rest = rho * split(shading) - split(photos)
-    pairs = ((0, 0), (0, 1), (1, 1))
-    for found, (a, b) in zip(blocks, pairs, strict=True):
-        assert np.allclose(found, weight * (moves[a] * moves[b]).sum((1, 2)), rtol=1e-3, atol=1e-4)
+@pytest.mark.twin(
+    "kernels.elimination.linearise", "kernels.elimination._linearise_tile",
+    "kernels.elimination._shade",
+)  # fmt: skip
+def test_blocks_and_gradient_are_those_of_the_projected_derivatives(scene):
+    blocks, slope, light, terms, shades = scene.linearised()
+    shading, *moves = (split(part) for part in scene.shades())
+    rho, weight = scene.albedo[..., None].astype(float), scene.weight
+    bent = [rho * project(move, shading) for move in moves]
+    left = rho * shading - split(scene.photos)
+    for found, (a, b) in zip(blocks, ((0, 0), (0, 1), (1, 1)), strict=True):
+        assert near_enough(found, weight * (bent[a] * bent[b]).sum((1, 2)))
     for found, move in zip(slope, moves, strict=True):
-        assert np.allclose(found, weight * (move * rest).sum((1, 2)), rtol=1e-3, atol=1e-4)
-    assert np.allclose(split(source), weight[:, None, None] * rho * rest, rtol=1e-3, atol=1e-4)
+        assert near_enough(found, weight * (rho * move * left).sum((1, 2)))
+    source = (weight[:, None, None] * rho * left).reshape(len(left), -1)
+    assert near_enough(light, scene.terms().T @ source)
+    num = len(scene.photos)
+    assert near_enough(flat(terms, num).T, scene.terms())
+    for k, wanted in enumerate(scene.shades()):
+        assert near_enough(flat(shades[:, k], num).T, wanted)
 
 
-def test_the_gradient_is_the_derivative_of_the_misfit(data):
-    photos, shading, by_p, by_q, _ = data
-    weight = np.ones(NUM, np.float32)
+def test_the_gradient_is_the_derivative_of_the_misfit(rng):
+    scene = Scene(rng, near=False, num=300)
+    scene.weight[:] = 1
 
     def misfit(step):
-        moved = split(shading) + step * split(by_p)
-        rho = (split(photos) * moved).sum(-1, keepdims=True) / (moved**2).sum(-1, keepdims=True)
-        return ((rho * moved - split(photos)) ** 2).sum((1, 2))
+        unit = scene.unit + step * scene.turns[0]
+        moved, photos = split(scene.terms(unit) @ scene.light.T), split(scene.photos)
+        rho = (photos * moved).sum(-1, keepdims=True) / (moved**2).sum(-1, keepdims=True)
+        return ((rho * moved - photos) ** 2).sum((1, 2))
 
-    albedo = plain_albedo(photos, shading).astype(np.float32)
-    blocks, slope = np.empty((3, NUM)), np.empty((2, NUM))
-    elimination.linearise(
-        photos, shading, by_p, by_q, weight, CHANNELS, albedo, blocks, slope, np.empty_like(shading)
-    )
-    numeric = (misfit(1e-5) - misfit(-1e-5)) / 2e-5
-    assert np.allclose(2 * slope[0], numeric, rtol=2e-3, atol=1e-4)
+    shading, photos = split(scene.shades()[0]), split(scene.photos)
+    best = (photos * shading).sum(-1) / (shading**2).sum(-1)
+    scene.albedo = best.astype(np.float32)
+    slope = scene.linearised(gather=False, keep=False)[1]
+    assert near_enough(2 * slope[0], (misfit(1e-5) - misfit(-1e-5)) / 2e-5)
 
 
-@pytest.mark.twin("kernels.elimination.normal_product")
-def test_the_normal_product_is_the_normal_matrix(data, rng):
-    _, shading, by_p, by_q, weight = data
-    albedo = rng.random((NUM, CHANNELS)).astype(np.float32)
-    change = rng.standard_normal(shading.shape).astype(np.float32)
-    p, q = rng.standard_normal((2, NUM))
-    slope, source = np.empty((2, NUM)), np.empty_like(shading)
+@pytest.mark.twin("kernels.elimination.normal_product", "kernels.elimination._product_tile")
+@pytest.mark.parametrize("keep", [True, False])
+def test_the_normal_product_is_the_normal_matrix(scene, rng, keep):
+    *_, terms, shades = scene.linearised(keep=keep)
+    change = rng.standard_normal(scene.light.shape)
+    p, q = rng.standard_normal((2, len(scene.photos))).astype(np.float32)
+    slope = np.empty((2, len(p)), np.float32)
+    passes = elimination.num_passes(len(p))
+    gathered = np.full((passes, scene.own.size, len(change)), np.nan, np.float32)
     elimination.normal_product(
-        shading, by_p, by_q, change, weight, CHANNELS, albedo, p, q, slope, source
-    )
-    rho = albedo[..., None].astype(float)
-    total = split(change) + p[:, None, None] * split(by_p) + q[:, None, None] * split(by_q)
-    moved = weight[:, None, None] * rho**2 * project(total, split(shading))
-    assert np.allclose(split(source), moved, rtol=1e-3, atol=1e-4)
+        *scene.at(), scene.weight, CHANNELS, scene.albedo, terms, shades,
+        change.astype(np.float32), p, q, slope, gathered,
+    )  # fmt: skip
+    shading, by_p, by_q = (split(part) for part in scene.shades())
+    moved = split(scene.terms() @ change.T)
+    moved += p[:, None, None] * by_p + q[:, None, None] * by_q
+    strength = scene.weight[:, None, None] * scene.albedo[..., None].astype(float) ** 2
+    moved = strength * project(moved, shading)
     for found, by in zip(slope, (by_p, by_q), strict=True):
-        assert np.allclose(found, (split(by) * moved).sum((1, 2)), rtol=1e-3, atol=1e-3)
+        assert near_enough(found, (by * moved).sum((1, 2)))
+    assert near_enough(elimination.summed(gathered), scene.terms().T @ moved.reshape(len(p), -1))
+
+
+def test_results_do_not_depend_on_where_arrays_lie(rng):
+    scene = Scene(rng, near=False, num=700)
+    first, seen = scene.linearised(), []
+    for _ in range(30):
+        seen.append(np.empty(rng.integers(1, 9000), np.float32))
+        scene.weight, scene.albedo = scene.weight.copy(), scene.albedo.copy()
+        again = scene.linearised()
+        assert all(np.array_equal(a, b) for a, b in zip(first[:3], again[:3], strict=True))

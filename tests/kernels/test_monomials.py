@@ -2,17 +2,16 @@ import numpy as np
 import pytest
 
 from anylight.kernels.monomials import (
+    EVERYWHERE,
     TILE,
     basis,
     evaluate,
-    evaluate_with_slopes,
+    fill_tile_with_slopes,
     flat,
-    gather,
     near_basis,
     num_tiles,
     place_fields,
-    shade,
-    spread,
+    spread_tile,
 )
 from anylight.photometry.harmonics import d_harmonics, harmonics, num_harmonics
 from anylight.photometry.near import near_response
@@ -25,54 +24,47 @@ def directions(rng, num=1300):
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-@pytest.mark.twin("kernels.monomials.evaluate", "kernels.monomials._fill_powers")
+@pytest.mark.twin(
+    "kernels.monomials.evaluate", "kernels.monomials.fill_tile", "kernels.monomials._fill_powers"
+)
 @pytest.mark.parametrize("order", ORDERS)
 def test_monomials_become_harmonics(order, rng):
     points = directions(rng)
     own = basis(order)
     tiles = np.full((num_tiles(len(points)), num_harmonics(order), TILE), np.nan, np.float32)
-    evaluate(own.exponents, points.T.copy(), tiles)
+    unit = points.T.astype(np.float32)
+    evaluate(own.exponents, unit, own.fields, EVERYWHERE, tiles)
     found = own.matrix @ flat(tiles, len(points))
     assert np.allclose(found, harmonics(points, order).T, atol=5e-5)
     assert not flat(tiles, len(tiles) * TILE)[:, len(points) :].any()
 
 
-@pytest.mark.twin("kernels.monomials.shade", "kernels.monomials._gather")
-def test_shading_and_gathering_are_products_with_all_tiles(rng):
-    tiles = rng.standard_normal((3, 9, TILE)).astype(np.float32)
-    coefficients = rng.standard_normal((9, 5)).astype(np.float32)
-    source = rng.standard_normal((3 * TILE, 5)).astype(np.float32)
-    every = flat(tiles, 3 * TILE)
-    out = np.empty((3 * TILE, 5), np.float32)
-    shade(tiles, coefficients, out)
-    assert np.allclose(out, every.T @ coefficients, atol=1e-4)
-    assert np.allclose(gather(tiles, source), every @ source, atol=1e-2)
-
-
-@pytest.mark.twin("kernels.monomials.evaluate_with_slopes")
+@pytest.mark.twin("kernels.monomials.fill_tile_with_slopes")
 @pytest.mark.parametrize("order", ORDERS)
 def test_derivatives_along_the_sphere(order, rng):
-    points = directions(rng)
+    points = directions(rng, 300)
     turns = np.cross(rng.standard_normal((2, len(points), 3)), points)
     own = basis(order)
-    tiles = np.empty((3, num_tiles(len(points)), num_harmonics(order), TILE), np.float32)
-    evaluate_with_slopes(own.exponents, points.T.copy(), *(t.T.copy() for t in turns), *tiles)
+    first, size = 300 - TILE + 40, TILE - 40
+    tile = np.full((3, num_harmonics(order), TILE), np.nan, np.float32)
+    args = (points.T.copy(), *(t.T.copy() for t in turns))
+    fill_tile_with_slopes(own.exponents, *args, first, size, tile)
     exact = d_harmonics(points, order)
-    for turn, found in zip(turns, tiles[1:], strict=True):
+    for turn, found in zip(turns, tile[1:], strict=True):
         wanted = np.einsum("pki,pi->kp", exact, turn)
-        assert np.allclose(own.matrix @ flat(found, len(points)), wanted, atol=5e-4)
+        assert np.allclose(own.matrix @ found[:, :size], wanted[:, first:], atol=5e-4)
+    assert not tile[:, :, size:].any()
 
 
-@pytest.mark.twin("kernels.monomials.spread")
+@pytest.mark.twin("kernels.monomials.spread_tile")
 def test_monomials_are_multiplied_by_functions_of_the_place(rng):
-    tiles = rng.standard_normal((2, 4, TILE)).astype(np.float32)
-    fields, places = np.array([0, 2, 0, 9]), rng.standard_normal((9, TILE + 300)).astype(np.float32)
-    before = flat(tiles, TILE + 300).copy()
-    spread(fields, places, tiles)
-    after = flat(tiles, TILE + 300)
-    assert np.array_equal(after[[0, 2]], before[[0, 2]])
-    assert np.allclose(after[1], before[1] * places[1])
-    assert np.allclose(after[3], before[3] * places[8])
+    tile = rng.standard_normal((4, TILE)).astype(np.float32)
+    fields, places = np.array([0, 2, 0, 9]), rng.standard_normal((9, 700)).astype(np.float32)
+    before = tile.copy()
+    spread_tile(fields, places, 300, TILE, tile)
+    assert np.array_equal(tile[[0, 2]], before[[0, 2]])
+    assert np.allclose(tile[1], before[1] * places[1, 300 : 300 + TILE])
+    assert np.allclose(tile[3], before[3] * places[8, 300 : 300 + TILE])
 
 
 def test_near_light_is_a_sum_of_monomials(rng):

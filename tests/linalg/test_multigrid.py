@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from anylight.kernels.pixel_differences import assemble, neighbours, scatter
-from anylight.linalg import stencil
+from anylight.linalg import multigrid, stencil
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil, coarsen
 from anylight.linalg.pcg import jacobi, pcg
@@ -122,6 +122,18 @@ def test_coarse_operators_are_galerkin_products(rng, shape):
     stencil.prolong(small, inside, prolonged)
     assert np.allclose(restricted.ravel(), p.T @ fine.ravel())
     assert np.allclose(prolonged.ravel(), inside.ravel() * (p @ small.ravel()))
+
+
+@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grid")
+@pytest.mark.parametrize("alone", [150, 10_000])
+def test_levels_in_one_compiled_call_do_as_those_apart(rng, monkeypatch, alone):
+    a = operator(rng, rng.random((60, 71)) < 0.9)
+    source = np.where(a.centre > 0, rng.standard_normal(a.centre.shape), 0).astype(np.float32)
+    monkeypatch.setattr(multigrid, "_ALONE", multigrid._SMALLEST)
+    apart = Multigrid(a)(source).copy()
+    monkeypatch.setattr(multigrid, "_ALONE", alone)
+    together = Multigrid(a)(source)
+    assert np.allclose(together, apart, rtol=1e-5, atol=1e-6 * np.abs(apart).max())
 
 
 def laplacian(mask, pin=1e-6):

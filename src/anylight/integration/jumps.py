@@ -23,7 +23,7 @@ _STEEPEST_DEG = 87.0
 _SHARPNESS = 2.0
 """How decidedly a side that fits worse (in squared pixels of depth) loses its weight.
 [per squared pixel]"""
-_ROUNDS = 25
+_ROUNDS = 12
 """Rounds of weighing the sides. [rounds]"""
 _ANCHOR = 1e-7
 """What holds the free constant of the heights, relative to the largest weight. (guard)"""

@@ -25,7 +25,7 @@ _WIDEST = 3.0
 """The first round is so many times as forgiving; every next one is less so. [times]"""
 _RTOL = 1e-4
 """When conjugate gradients stop in every round. [relative residual]"""
-_LINEAR_STEPS = 40
+_LINEAR_STEPS = 20
 """Steps of conjugate gradients in every round, at most. [steps]"""
 _SMOOTH_EDGE = 1e-5
 """What holds the checkerboard of a smooth surface, relative to a slope's weight. [share]"""

@@ -5,7 +5,7 @@ On the sphere the even harmonics up to an even degree d are the homogeneous poly
 with a + b + c = d. `Basis.matrix` turns these monomials into the orthonormal harmonics.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -18,9 +18,8 @@ from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TOP = 9
-TILE = 1024
-"""Pixels whose monomials lie together, so that matrix products run on all threads."""
-_BLOCK = 256
+TILE = 256
+"""Pixels that are computed together: all that belongs to them stays in a core's own cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,9 @@ class Basis:
     exponents: Int[np.ndarray, "K 3"]
     matrix: Float[np.ndarray, "K k"]
     """harmonics = matrix · monomials."""
-    fields: Int[np.ndarray, " k"] | None = None
+    fields: Int[np.ndarray, " k"] = field(default_factory=lambda: np.empty(0, np.int64))
     """By which function of the place (see `place_fields`) a monomial is multiplied; 0: by none.
-    None where light is the same everywhere."""
+    Empty where light is the same everywhere."""
 
     @property
     def size(self) -> int:
@@ -90,112 +89,86 @@ def num_tiles(num: int) -> int:
     return -(-num // TILE)
 
 
+EVERYWHERE = np.empty((9, 0), np.float32)
+"""No functions of the place: light is the same everywhere."""
+
+
 def flat(tiles: Float[np.ndarray, "g K t"], num: int) -> Float[np.ndarray, "K n"]:
     """Tiles laid side by side."""
     return np.concatenate(list(tiles), axis=1)[:, :num]
 
 
-@numba.njit(inline="always", **_OPTIONS)
-def _fill_powers(values, begin, size, powers):
-    for k in range(1, _TOP):
-        into, before = powers[k], powers[k - 1]
+@numba.njit(**_OPTIONS)
+def _fill_powers(unit, first, size, powers):
+    for axis in range(3):
+        values = unit[axis]
+        for k in range(1, _TOP):
+            into, before = powers[axis, k], powers[axis, k - 1]
+            for j in range(size):
+                into[j] = before[j] * np.float32(values[first + j])
+
+
+@numba.njit(**_OPTIONS)
+def fill_tile(exponents, unit, first, size, out):
+    """Monomials (K, TILE) of `size` pixels from `first` on; zero beyond them."""
+    powers = np.ones((3, _TOP, TILE), np.float32)
+    _fill_powers(unit, first, size, powers)
+    for k in range(len(exponents)):
+        x, y = powers[0, exponents[k, 0]], powers[1, exponents[k, 1]]
+        z, row = powers[2, exponents[k, 2]], out[k]
         for j in range(size):
-            into[j] = before[j] * np.float32(values[begin + j])
+            row[j] = x[j] * y[j] * z[j]
+        row[size:] = 0
 
 
-@loop(_OPTIONS, over="out", grain=1)
-def evaluate(begin, end, exponents, unit, out):
+@numba.njit(**_OPTIONS)
+def fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, out):
+    """Monomials (3, K, TILE) and their derivatives along two changes (3, P) of the normal."""
+    powers = np.ones((3, _TOP, TILE), np.float32)
+    _fill_powers(unit, first, size, powers)
+    turns = np.empty((6, TILE), np.float32)
+    for axis in range(3):
+        for j in range(size):
+            turns[axis, j] = np.float32(along_p[axis, first + j])
+            turns[3 + axis, j] = np.float32(along_q[axis, first + j])
+    px, py, pz, qx, qy, qz = turns
+    for k in range(len(exponents)):
+        a, b, c = exponents[k, 0], exponents[k, 1], exponents[k, 2]
+        x, y, z = powers[0, a], powers[1, b], powers[2, c]
+        dx, dy, dz = powers[0, max(a - 1, 0)], powers[1, max(b - 1, 0)], powers[2, max(c - 1, 0)]
+        fa, fb, fc = np.float32(a), np.float32(b), np.float32(c)
+        row, row_p, row_q = out[0, k], out[1, k], out[2, k]
+        for j in range(size):
+            yz = y[j] * z[j]
+            gx = fa * dx[j] * yz
+            gy = fb * dy[j] * x[j] * z[j]
+            gz = fc * dz[j] * x[j] * y[j]
+            row[j] = x[j] * yz
+            row_p[j] = gx * px[j] + gy * py[j] + gz * pz[j]
+            row_q[j] = gx * qx[j] + gy * qy[j] + gz * qz[j]
+        row[size:] = 0
+        row_p[size:] = 0
+        row_q[size:] = 0
+
+
+@numba.njit(**_OPTIONS)
+def spread_tile(fields, places, first, size, out):
+    """Multiply monomials (K, TILE) by their functions of the place (9, P), in place."""
+    for k in range(len(fields)):
+        if fields[k] > 0:
+            row, field = out[k], places[fields[k] - 1]
+            for j in range(size):
+                row[j] *= field[first + j]
+
+
+@loop(_OPTIONS, over="out", grain=4)
+def evaluate(begin, end, exponents, unit, fields, places, out):
     """Monomials of unit normals (3, P), in tiles (G, K, TILE) of float32; zero beyond the last."""
-    num = unit.shape[1]
     for t in range(begin, end):
-        powers = np.ones((3, _TOP, _BLOCK), np.float32)
-        for start in range(0, TILE, _BLOCK):
-            begin = t * TILE + start
-            size = max(0, min(_BLOCK, num - begin))
-            for axis in range(3):
-                _fill_powers(unit[axis], begin, size, powers[axis])
-            for k in range(len(exponents)):
-                x, y = powers[0, exponents[k, 0]], powers[1, exponents[k, 1]]
-                z, row = powers[2, exponents[k, 2]], out[t, k, start : start + _BLOCK]
-                for j in range(size):
-                    row[j] = x[j] * y[j] * z[j]
-                row[size:] = 0
-
-
-@loop(_OPTIONS, over="out", grain=1)
-def evaluate_with_slopes(begin, end, exponents, unit, along_p, along_q, out, out_p, out_q):
-    """Monomials and their derivatives along two changes (3, P) of the normal, in tiles."""
-    num = unit.shape[1]
-    for t in range(begin, end):
-        powers = np.ones((3, _TOP, _BLOCK), np.float32)
-        turns = np.empty((6, _BLOCK), np.float32)
-        for start in range(0, TILE, _BLOCK):
-            begin = t * TILE + start
-            size = max(0, min(_BLOCK, num - begin))
-            for axis in range(3):
-                _fill_powers(unit[axis], begin, size, powers[axis])
-                for j in range(size):
-                    turns[axis, j] = np.float32(along_p[axis, begin + j])
-                    turns[3 + axis, j] = np.float32(along_q[axis, begin + j])
-            px, py, pz, qx, qy, qz = turns
-            for k in range(len(exponents)):
-                a, b, c = exponents[k, 0], exponents[k, 1], exponents[k, 2]
-                x, y, z = powers[0, a], powers[1, b], powers[2, c]
-                dx, dy, dz = (
-                    powers[0, max(a - 1, 0)],
-                    powers[1, max(b - 1, 0)],
-                    powers[2, max(c - 1, 0)],
-                )
-                fa, fb, fc = np.float32(a), np.float32(b), np.float32(c)
-                row = out[t, k, start : start + _BLOCK]
-                row_p = out_p[t, k, start : start + _BLOCK]
-                row_q = out_q[t, k, start : start + _BLOCK]
-                for j in range(size):
-                    yz = y[j] * z[j]
-                    gx = fa * dx[j] * yz
-                    gy = fb * dy[j] * x[j] * z[j]
-                    gz = fc * dz[j] * x[j] * y[j]
-                    row[j] = x[j] * yz
-                    row_p[j] = gx * px[j] + gy * py[j] + gz * pz[j]
-                    row_q[j] = gx * qx[j] + gy * qy[j] + gz * qz[j]
-                row[size:] = 0
-                row_p[size:] = 0
-                row_q[size:] = 0
-
-
-@loop(_OPTIONS, over="tiles", grain=1)
-def spread(begin, end, fields, places, tiles):
-    """Multiply monomials (G, K, TILE) by their functions of the place (9, P), in place."""
-    num = places.shape[1]
-    for t in range(begin, end):
-        size = max(0, min(TILE, num - t * TILE))
-        for k in range(len(fields)):
-            if fields[k] > 0:
-                row, field = tiles[t, k], places[fields[k] - 1]
-                for j in range(size):
-                    row[j] *= field[t * TILE + j]
-
-
-@loop(_OPTIONS, over="tiles", grain=1)
-def shade(begin, end, tiles, coefficients, out):
-    """Sum up the monomials: out (G · TILE, c) = tilesᵀ · coefficients (K, c)."""
-    for t in range(begin, end):
-        np.dot(tiles[t].T, coefficients, out[t * TILE : (t + 1) * TILE])
-
-
-@loop(_OPTIONS, over="tiles", grain=1)
-def _gather(begin, end, tiles, source, out):
-    for t in range(begin, end):
-        np.dot(tiles[t], source[t * TILE : (t + 1) * TILE], out[t])
-
-
-def gather(
-    tiles: Float[np.ndarray, "g K t"], source: Float[np.ndarray, "n c"]
-) -> Float[np.ndarray, "K c"]:
-    """Sum over all pixels of monomials times source, which is zero beyond the last pixel."""
-    out = np.empty((len(tiles), tiles.shape[1], source.shape[1]), np.float32)
-    _gather(tiles, source, out)
-    return np.asarray(out.sum(axis=0, dtype=np.float64))
+        first = t * TILE
+        size = max(0, min(TILE, unit.shape[1] - first))
+        fill_tile(exponents, unit, first, size, out[t])
+        spread_tile(fields, places, first, size, out[t])
 
 
 def near_terms(
@@ -204,6 +177,6 @@ def near_terms(
     """The functions of `near_basis` at some pixels: what the solver takes for `near_response`."""
     own = near_basis(order, closeness)
     tiles = np.empty((num_tiles(unit.shape[1]), own.size, TILE), np.float32)
-    evaluate(own.exponents, np.ascontiguousarray(unit, np.float32), tiles)
-    spread(own.fields, np.ascontiguousarray(fields), tiles)
+    unit, fields = (np.ascontiguousarray(part, np.float32) for part in (unit, fields))
+    evaluate(own.exponents, unit, own.fields, fields, tiles)
     return flat(tiles, unit.shape[1]).T @ own.matrix.T

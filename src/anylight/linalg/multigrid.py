@@ -4,7 +4,7 @@ Coarse operators are Galerkin products with bilinear interpolation, which needs 
 mask beyond the stencil itself: a node is active where its centre coefficient is positive.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +16,8 @@ GridArray: TypeAlias = Float[np.ndarray, "h w"]
 
 _SMALLEST = 100
 """A level with this many nodes is solved directly."""
+_ALONE = 16384
+"""Levels of up to so many nodes are not worth several threads and run in one compiled call."""
 _DAMPING = 0.8
 _STABLE = 1.9
 """Jacobi's method converges if its divisor exceeds half the row's sum of sizes: never fall short,
@@ -65,8 +67,7 @@ def coarsen(fine: Stencil) -> Stencil:
     return Stencil(*small)
 
 
-@dataclass(frozen=True, eq=False)
-class _Level:
+class _Level(NamedTuple):
     operator: Stencil
     damped: GridArray
     inside: GridArray
@@ -80,14 +81,21 @@ class Multigrid:
 
     def __init__(self, operator: Stencil) -> None:
         self._levels: list[_Level] = []
+        small: list[Stencil] = []
         operator = operator.astype(np.float32)
         while True:
-            self._levels.append(_level(operator))
-            if operator.centre.size <= _SMALLEST:
-                break
+            if operator.centre.size > _ALONE:
+                self._levels.append(_level(operator))
+            else:
+                small.append(operator)
+                if operator.centre.size <= _SMALLEST:
+                    break
             operator = coarsen(operator)
         matrix = operator.dense()
         self._direct = np.linalg.pinv(matrix, rcond=1e-5, hermitian=True).astype(np.float32)
+        self._small, self._shapes, first = _packed(small)
+        self._levels.append(first)
+        self._is_direct = len(small) == 1
 
     def __call__(self, source: GridArray) -> GridArray:
         """Apply the cycle; the returned array is overwritten by the next call."""
@@ -98,8 +106,8 @@ class Multigrid:
         level = self._levels[depth]
         x, spare = level.solution, level.spare
         if depth == len(self._levels) - 1:
-            x[:] = (self._direct @ level.source.ravel()).reshape(x.shape)
-            return x
+            stencil.cycle(self._small, self._shapes, self._direct)
+            return x if self._is_direct else spare
         np.multiply(level.damped, level.source, out=x)
         stencil.residual(*level.operator, x, level.source, spare)
         below = self._levels[depth + 1]
@@ -107,6 +115,16 @@ class Multigrid:
         stencil.prolong(self._cycle(depth + 1), level.inside, x)
         stencil.relax(*level.operator, x, level.source, level.damped, spare)
         return spare
+
+
+def _packed(operators: Sequence[Stencil]) -> tuple[np.ndarray, np.ndarray, _Level]:
+    """Small levels in one array (see `stencil.cycle`), their shapes, and the first of them."""
+    grids = [(*level.operator, *level[1:]) for level in map(_level, operators)]
+    flat = np.concatenate([grid.ravel() for level in grids for grid in level])
+    shape = operators[0].centre.shape
+    first = flat[: stencil.GRIDS * operators[0].centre.size].reshape(stencil.GRIDS, *shape)
+    shapes = np.array([operator.centre.shape for operator in operators], np.int64)
+    return flat, shapes, _Level(Stencil(*first[:5]), *first[5:])
 
 
 def _row_sums(operator: Stencil) -> GridArray:

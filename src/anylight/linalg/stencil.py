@@ -115,6 +115,61 @@ def prolong(begin, end, coarse, inside, x):
             xi[k] += ni[k] * half * (line[j + 1] + line[j + 2])
 
 
+_residual, _restrict, _prolong, _relax = (
+    part.compiled for part in (residual, restrict, prolong, relax)
+)
+GRIDS = 10
+"""Grids of a level in `cycle`: five of the operator, damped, inside, solution, spare, source."""
+
+
+@numba.njit(**_OPTIONS)
+def _grid(levels, offset, which, shape):
+    size = shape[0] * shape[1]
+    begin = offset + which * size
+    return levels[begin : begin + size].reshape((shape[0], shape[1]))
+
+
+@numba.njit(nogil=True, **_OPTIONS)
+def cycle(levels, shapes, direct):
+    """Run a V(1,1)-cycle over several levels that lie in one array, fine to coarse.
+
+    The coarsest is solved by multiplying with `direct`. The answer is in the spare grid of the
+    first level, or in its solution if that is the coarsest too.
+    """
+    offsets = np.zeros(len(shapes), np.int64)
+    for k in range(1, len(shapes)):
+        offsets[k] = offsets[k - 1] + GRIDS * shapes[k - 1, 0] * shapes[k - 1, 1]
+    last = len(shapes) - 1
+    for k in range(last):
+        o, shape = offsets[k], shapes[k]
+        d, e, s = _grid(levels, o, 0, shape), _grid(levels, o, 1, shape), _grid(levels, o, 2, shape)
+        se, sw = _grid(levels, o, 3, shape), _grid(levels, o, 4, shape)
+        damped, x = _grid(levels, o, 5, shape), _grid(levels, o, 7, shape)
+        spare, source = _grid(levels, o, 8, shape), _grid(levels, o, 9, shape)
+        for i in range(shape[0]):
+            for j in range(shape[1]):
+                x[i, j] = damped[i, j] * source[i, j]
+        _residual(1, shape[0] - 1, d, e, s, se, sw, x, source, spare)
+        below = _grid(levels, offsets[k + 1], 9, shapes[k + 1])
+        _restrict(1, shapes[k + 1, 0] - 1, spare, below)
+    bottom, o = shapes[last], offsets[last]
+    num = bottom[0] * bottom[1]
+    levels[o + 7 * num : o + 8 * num] = np.dot(direct, levels[o + 9 * num : o + 10 * num])
+    for k in range(last - 1, -1, -1):
+        o, shape = offsets[k], shapes[k]
+        d, e, s = _grid(levels, o, 0, shape), _grid(levels, o, 1, shape), _grid(levels, o, 2, shape)
+        se, sw = _grid(levels, o, 3, shape), _grid(levels, o, 4, shape)
+        damped, inside, x = (
+            _grid(levels, o, 5, shape),
+            _grid(levels, o, 6, shape),
+            _grid(levels, o, 7, shape),
+        )
+        spare, source = _grid(levels, o, 8, shape), _grid(levels, o, 9, shape)
+        coarse = _grid(levels, offsets[k + 1], 7 if k + 1 == last else 8, shapes[k + 1])
+        _prolong(1, shape[0] - 1, coarse, inside, x)
+        _relax(1, shape[0] - 1, d, e, s, se, sw, x, source, damped, spare)
+
+
 @loop(_OPTIONS, over="a", grain=ROWS)
 def _dot(begin, end, a, b, partial):
     """Inner product of every row."""

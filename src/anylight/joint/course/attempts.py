@@ -1,15 +1,17 @@
 """Several starts at the coarsest level: each through the first orders, the best one further."""
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from anylight.facets.grid import Heights
-from anylight.joint.problem.fit import basis_of, first_light
+from anylight.facets.resolution import refine
+from anylight.joint.problem.fit import basis_of, first_light, raised
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.joint.step.newton import Iterate, NewtonReport, Stage, newton
+from anylight.joint.step.newton import Iterate, NewtonReport, Stage, Steps, assess, newton
 from anylight.joint.terms.protocol import Term
+from anylight.model.status import Status
 from anylight.photometry.harmonics import degrees
 
 from .plan import Plan
@@ -34,6 +36,12 @@ _FIRST_DAMPING = 1e-3
 """Damping that the first order begins with, relative to the curvature. [share]"""
 _LATER_DAMPING = 1e-4
 """Damping that every later order begins with, relative to the curvature. [share]"""
+
+
+_FLIPPED_DAMPING = 1e-2
+"""Damping that a flipped surface begins with, relative to the curvature. [share]"""
+_CLOSE = 1.5
+"""Flipped surfaces within so many times the energy are rivals to be judged exactly. [times]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +115,13 @@ class Attempts:
             surface, light = state.surface, state.light
         return self.judged(start.name, start.volume, state)
 
+    def brought(self, coarser: PyramidLevel, attempt: Attempt) -> Attempt:
+        """An attempt at the next coarser level, brought to this one as it is."""
+        surface = refine(coarser, self.level, attempt.state.surface)
+        light = raised(self.level, attempt.state.light, attempt.order)
+        state = assess(self.level, surface, light, self.plan.terms(self.level, self.others))
+        return self.judged(attempt.name, attempt.volume, state)
+
     def raised(self, attempt: Attempt) -> Trying:
         """Take a start through the higher orders; the last only where it is worth it."""
         plan, terms, state = self.plan, self.plan.terms(self.level, self.others), attempt.state
@@ -148,13 +163,35 @@ class Attempts:
         used = range(order + 1) if self.level.closeness else degrees(order)
         signs = np.array([(-1.0) ** m for d in used for m in range(-d, d + 1)])
         name = f"{attempt.name} flipped"
-        other = yield from newton(
+        steps = newton(
             self.level,
             self.plan.terms(self.level, self.others),
             -state.surface,
             state.light * signs[:, None],
             order,
-            self.plan.effort(_LATER_STEPS, _LATER_DAMPING),
+            self.plan.effort(_LATER_STEPS, _FLIPPED_DAMPING),
             Stage(self.number, name),
         )
+        other = yield from _while_hopeful(steps, _LATER_STEPS, attempt.energy)
         return self.judged(name, None if attempt.volume is None else -attempt.volume, other)
+
+
+def _while_hopeful(steps: Steps, most: int, rival: float) -> Steps:
+    """Steps, as long as the last one's gain, taken again and again, would reach a rival's energy.
+
+    Args:
+        steps: the steps.
+        most: how many there may be.
+        rival: energy to be reached.
+    """
+    before = np.inf
+    while True:
+        try:
+            state, report = next(steps)
+        except StopIteration as end:
+            return end.value
+        yield state, report
+        reached = state.energy - (most - report.iteration) * (before - state.energy)
+        if reached > rival and state.energy > _CLOSE * rival:
+            return replace(state, status=Status.ITERATION_LIMIT)
+        before = state.energy

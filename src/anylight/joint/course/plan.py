@@ -10,8 +10,11 @@ from anylight.joint.terms.protocol import Term
 
 VOLUMES = (0.03, 0.08)
 """Mean heights of the balloons to start from, over the square root of the pixel count. [share]"""
-START_PIXELS = 25_000
+FIRST_PIXELS = 8_000
 """The level the starts run on: the finest with at most so many pixels. [pixels]"""
+START_PIXELS = 25_000
+"""The level the best start rises through the orders on: the finest with at most so many pixels.
+[pixels]"""
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,10 @@ class Plan:
     """Relative volumes of the balloons to start from; negative is concave."""
     refine_iterations: int = 5
     """Newton steps at every level after the starts."""
-    start_pixels: float = field(default_factory=lambda: START_PIXELS)
+    first_pixels: float = field(default_factory=lambda: FIRST_PIXELS)
     """The starts run on the finest level with at most so many pixels."""
+    start_pixels: float = field(default_factory=lambda: START_PIXELS)
+    """The best of them rises through the orders on the finest level with at most so many."""
     rivals: bool = True
     """Try a start without silhouette, and the flipped surface, as well."""
     flip: bool = False

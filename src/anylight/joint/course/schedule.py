@@ -87,17 +87,25 @@ def solve(
         terms: what else costs energy, at full resolution, besides the gauge's prior.
         given: a surface at full resolution to start from.
     """
-    levels = pyramid(finest, plan.start_pixels)
+    every = pyramid(finest, plan.start_pixels)
+    number = len(every) - 1
+    if given is None:
+        every += pyramid(every[-1], plan.first_pixels)[1:]
     others = [tuple(terms)]
-    for fine, coarse in pairwise(levels):
+    for fine, coarse in pairwise(every):
         others.append(tuple(term.halved(fine, coarse) for term in others[-1]))
-    number = len(levels) - 1
-    tries = Attempts(levels[number], number, plan, others[number])
-    counter = _Counter(_work(levels, plan, given), [level.size for level in levels])
-    candidates = balloons_and_rival(tries.level, plan) if given is None else _given(levels, given)
+    levels, smallest = every[: number + 1], len(every) - 1
+    tries, early = (Attempts(every[k], k, plan, others[k]) for k in (number, smallest))
+    counter = _Counter(_work(every, number, plan, given), [level.size for level in every])
+    candidates = balloons_and_rival(early.level, plan) if given is None else _given(levels, given)
     first: list[Attempt] = []
     finalists: list[Attempt] = []
     climb, cut_short = None, None
+
+    def brought(attempt: Attempt) -> Attempt:
+        for k in range(smallest, number, -1):
+            attempt = Attempts(every[k - 1], k - 1, plan, others[k - 1]).brought(every[k], attempt)
+        return attempt
 
     def started(chosen: Attempt) -> Climb:
         knowledge = gauge_knowledge(tries.level, chosen.state)
@@ -105,8 +113,8 @@ def solve(
 
     try:
         for candidate in candidates:
-            first.append((yield from _shared(tries.first(candidate), counter)))
-        best = min(first, key=_score)
+            first.append((yield from _shared(early.first(candidate), counter)))
+        best = brought(min(first, key=_score))
         finalists.append((yield from _shared(tries.raised(best), counter)))
         if plan.near and not terms and (yield from _shared(_look(tries, finalists[0]), counter)):
             nearest = yield from _shared(_nearer(tries, finalists[0]), counter)
@@ -125,7 +133,11 @@ def solve(
         singular = isinstance(end, np.linalg.LinAlgError)
         cut_short = Status.SINGULAR if singular else Status.INTERRUPTED
         state, report = counter.latest
-        chosen = min(finalists or first or [tries.judged(report.start, None, state)], key=_score)
+        if finalists:
+            chosen = min(finalists, key=_score)
+        else:
+            some = first or [early.judged(report.start, None, state)]
+            chosen = brought(min(some, key=_score))
         climb = climb or started(chosen)
         climb.jump(state if report.start == chosen.name else None, report.level)
     if cut_short is not None:
@@ -138,7 +150,7 @@ def solve(
         attempts=(*first, *finalists),
         chosen=chosen,
         orders=tuple(o for o in plan.orders if o <= basis_of(levels[0], climb.state.light).order),
-        levels=tuple(level.size for level in levels[::-1]),
+        levels=tuple(level.size for level in every[::-1]),
         variety=variety(tries.level),
         status=ended if is_worth_saying else Status.FINISHED,
         closeness=levels[0].closeness,
@@ -169,11 +181,13 @@ def _score(attempt: Attempt) -> float:
     return attempt.score
 
 
-def _work(levels: list[PyramidLevel], plan: Plan, given: Heights | None) -> float:
+def _work(every: list[PyramidLevel], number: int, plan: Plan, given: Heights | None) -> float:
     """Guess at the work to be done, for progress."""
     num_starts = 1 if given is not None else len(plan.volumes) + 1
-    at_start = levels[-1].size * (num_starts * 14 + 18 * 3 + 8 * 3 + 14 * 3)
-    return at_start + 3.0 * sum(level.size * plan.refine_iterations for level in levels[:-1])
+    first, raised = every[-1].size * num_starts * 14, every[number].size * 3 * (18 + 8 + 14)
+    return (
+        first + raised + 3.0 * sum(level.size * plan.refine_iterations for level in every[:number])
+    )
 
 
 def _shared(

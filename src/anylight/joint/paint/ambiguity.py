@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from anylight.geometry.domain import Domain
 from anylight.joint.problem.fit import chunks
 from anylight.photometry.harmonics import harmonics
+from anylight.threads import in_parallel
 
 _ROUNDS = 12
 """Rounds of reweighting. [rounds]"""
@@ -19,7 +20,7 @@ _SOFT = 3e-3
 """Change of log-albedo below which the penalty is quadratic. [logarithm]"""
 _DARK = 0.02
 """Albedo below this share of the median says nothing about its logarithm. (guard)"""
-_MOST = 60_000
+_MOST = 30_000
 """Pairs of pixels, or pixels, that the factor is fitted to. (memory)"""
 _USUAL_DRIFT = 0.08
 """How far the hue of light from different sides strays, as a standard deviation. [logarithm]"""
@@ -39,14 +40,16 @@ def without_shading(
     """Albedo divided by the factor of the normal that explains most of its smooth change."""
     first, second = _pairs(domain, trusted)
     turns = _terms(unit[:, first], order) - _terms(unit[:, second], order)
-    factors = np.zeros((len(albedo), turns.shape[1]))
-    for c, values in enumerate(albedo):
+
+    def factor(values: Float[np.ndarray, " P"]) -> Float[np.ndarray, " k"]:
         floor = _DARK * max(float(np.median(values)), 1e-12)
         bright = (values[first] > floor) & (values[second] > floor)
         if np.count_nonzero(bright) < _PAIRS_EACH * turns.shape[1]:
-            continue
+            return np.zeros(turns.shape[1])
         change = np.log(values[first[bright]]) - np.log(values[second[bright]])
-        factors[c] = _least_change(change, turns[bright])
+        return _least_change(change, turns[bright])
+
+    factors = np.stack(in_parallel(factor, albedo))
     log_factor = np.concatenate(
         [factors @ _terms(unit[:, part], order).T for part in chunks(domain.size)], axis=1
     )
@@ -73,7 +76,9 @@ def with_colour_of(
     hue -= hue.mean(axis=0)
     every = max(1, albedo.shape[1] // _MOST)
     terms = harmonics(unit[:, ::every].T.astype(float), order)
-    factors = np.stack([_least_change(row[::every].astype(float), terms) for row in hue])
+    factors = np.stack(
+        in_parallel(lambda row: _least_change(row[::every].astype(float), terms), hue)
+    )
     factors -= factors.mean(axis=0)
     log_factor = np.concatenate(
         [

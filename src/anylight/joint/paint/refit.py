@@ -5,21 +5,23 @@ photo has its own (saturated and black ones none), every photo its own light, an
 Huber total variation of the published method, at a weight that follows the noise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from anylight.joint.problem.fit import chunks
 from anylight.kernels import monomials
-from anylight.kernels.monomials import TILE, basis, num_tiles
+from anylight.kernels.monomials import EVERYWHERE, TILE, basis, num_tiles
 from anylight.kernels.pixel_differences import neighbours
 from anylight.kernels.variation import huber_step
 from anylight.linalg.grid import Grid
 from anylight.model.capture import Capture
 from anylight.model.samples import is_usable, scaled
 from anylight.photometry.robust import albedo_system, cauchy_weight, light_system
+from anylight.threads import in_parallel
 
 _CHUNK = 8192
 """Pixels that are looked at together. (memory)"""
@@ -43,6 +45,9 @@ _STRENGTH = 0.5
 """Weight of the total variation. [standard deviations of the albedo before it]"""
 _RIDGE = 1e-6
 """What holds light and albedo where no photo says anything, relative to the others. (guard)"""
+
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,31 +118,34 @@ class _Samples:
         self._white, self._unit, self._basis = white, unit, basis(order)
         self._every = max(1, len(self._places) // _LIGHT_PIXELS)
 
-    def _chunks(self, every: int = 1) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """Parts of the pixels, or of one in so many: which, harmonics, samples, usable ones."""
-        for some in chunks(len(range(0, len(self._places), every)), _CHUNK):
-            num = some.stop - some.start
-            part = slice(every * some.start, every * some.stop, every)
-            tiles = np.empty((num_tiles(num), self._basis.size, TILE), np.float32)
-            unit = np.ascontiguousarray(self._unit[:, part])
-            monomials.evaluate(self._basis.exponents, unit, tiles)
-            terms = monomials.flat(tiles, num)
-            stored = self._flat[:, self._places[part], :]
-            usable = is_usable(stored)
-            values = scaled(stored, self._white).astype(np.float32)
-            values[~usable] = 0
-            harmonics = (terms.T @ self._basis.matrix.T).astype(np.float32)
-            yield part, harmonics, values, usable
+    def _over(self, function: Callable[["_Part"], Made], every: int = 1) -> list[Made]:
+        """Call a function for parts of the pixels, or of one in so many; on all threads."""
+        num = len(range(0, len(self._places), every))
+        return in_parallel(
+            lambda some: function(self._part(slice(every * some.start, every * some.stop, every))),
+            chunks(num, _CHUNK),
+        )
+
+    def _part(self, part: slice) -> "_Part":
+        unit, own = np.ascontiguousarray(self._unit[:, part]), self._basis
+        tiles = np.empty((num_tiles(unit.shape[1]), own.size, TILE), np.float32)
+        monomials.evaluate(own.exponents, unit, own.fields, EVERYWHERE, tiles)
+        terms = monomials.flat(tiles, unit.shape[1])
+        stored = self._flat[:, self._places[part], :]
+        usable = is_usable(stored)
+        values = scaled(stored, self._white).astype(np.float32)
+        values[~usable] = 0
+        return _Part(part, (terms.T @ own.matrix.T).astype(np.float32), values, usable)
 
     def noise(self, albedo: np.ndarray, lighting: np.ndarray) -> float:
         """Robust standard deviation of the residual."""
-        found = []
-        for part, terms, values, usable in self._chunks():
-            for c in range(len(albedo)):
-                shading = lighting[:, c].astype(np.float32) @ terms.T
-                residual = albedo[c, part].astype(np.float32) * shading - values[:, :, c]
-                found.append(np.abs(residual[usable[:, :, c]])[::7])
-        together = np.concatenate(found)
+
+        def some(own: _Part) -> np.ndarray:
+            left = [own.residual(albedo, lighting, c)[own.usable[:, :, c]] for c in range(channels)]
+            return np.concatenate([np.abs(each)[::7] for each in left])
+
+        channels = len(albedo)
+        together = np.concatenate(self._over(some))
         return (
             max(1.48 * float(np.median(together)), _LEAST_NOISE) if len(together) else _LEAST_NOISE
         )
@@ -145,17 +153,24 @@ class _Samples:
     def fit_light(self, albedo: np.ndarray, lighting: np.ndarray, noise: float) -> np.ndarray:
         """Robust least squares for every photo and channel."""
         num, channels, size = lighting.shape
+
+        def some(own: _Part) -> tuple[np.ndarray, np.ndarray]:
+            normal = np.empty((num, channels, size, size), np.float32)
+            source = np.empty((num, channels, size), np.float32)
+            for c in range(channels):
+                painted = own.terms * albedo[c, own.pixels].astype(np.float32)[:, None]
+                residual = lighting[:, c].astype(np.float32) @ painted.T - own.values[:, :, c]
+                weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
+                for m in range(num):
+                    system = light_system(painted, own.values[m, :, c], weight[m])
+                    normal[m, c], source[m, c] = system
+            return normal, source
+
         normal = np.zeros((num, channels, size, size))
         source = np.zeros((num, channels, size))
-        for part, terms, values, usable in self._chunks(self._every):
-            for c in range(channels):
-                painted = terms * albedo[c, part].astype(np.float32)[:, None]
-                residual = lighting[:, c].astype(np.float32) @ painted.T - values[:, :, c]
-                weight = usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                for m in range(num):
-                    gram, sums = light_system(painted, values[m, :, c], weight[m])
-                    normal[m, c] += gram
-                    source[m, c] += sums
+        for gram, sums in self._over(some, self._every):
+            normal += gram
+            source += sums
         trace = np.trace(normal, axis1=2, axis2=3)[..., None, None] / size
         ridge = (_RIDGE * trace + 1e-20) * np.eye(size)
         right = source + np.einsum("mcij,mcj->mci", ridge, lighting)
@@ -163,27 +178,49 @@ class _Samples:
 
     def residual(self, albedo: np.ndarray, lighting: np.ndarray) -> Float[np.ndarray, "M C"]:
         """Sum of squares over the pixels that the light is fitted to."""
-        total = np.zeros(lighting.shape[:2])
-        for part, terms, values, usable in self._chunks(self._every):
-            for c in range(len(albedo)):
-                shading = lighting[:, c].astype(np.float32) @ terms.T
-                left = albedo[c, part].astype(np.float32) * shading
-                left -= values[:, :, c]
-                total[:, c] += ((left * usable[:, :, c]) ** 2).sum(axis=1, dtype=float)
-        return total
+
+        def some(own: _Part) -> np.ndarray:
+            left = (own.residual(albedo, lighting, c) for c in range(len(albedo)))
+            squares = [(r * own.usable[:, :, c]) ** 2 for c, r in enumerate(left)]
+            return np.stack([each.sum(axis=1, dtype=float) for each in squares], axis=1)
+
+        return np.asarray(sum(self._over(some, self._every)))
 
     def albedo_system(
         self, albedo: np.ndarray, lighting: np.ndarray, noise: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Diagonal and right-hand side of the albedo's robust least squares."""
         diagonal, source = np.zeros_like(albedo), np.zeros_like(albedo)
-        for part, terms, values, usable in self._chunks():
+
+        def some(own: _Part) -> None:
             for c in range(len(albedo)):
-                shading = lighting[:, c].astype(np.float32) @ terms.T
-                residual = albedo[c, part].astype(np.float32) * shading - values[:, :, c]
-                weight = usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                diagonal[c, part], source[c, part] = albedo_system(shading, values[:, :, c], weight)
+                shading = lighting[:, c].astype(np.float32) @ own.terms.T
+                values = own.values[:, :, c]
+                residual = albedo[c, own.pixels].astype(np.float32) * shading - values
+                weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
+                system = albedo_system(shading, values, weight)
+                diagonal[c, own.pixels], source[c, own.pixels] = system
+
+        self._over(some)
         return diagonal, source
+
+
+class _Part(NamedTuple):
+    """Some pixels: their harmonics, samples, and which of these are usable."""
+
+    pixels: slice
+    terms: Float[np.ndarray, "n K"]
+    values: Float[np.ndarray, "M n C"]
+    usable: Bool[np.ndarray, "M n C"]
+
+    def residual(
+        self, albedo: np.ndarray, lighting: np.ndarray, channel: int
+    ) -> Float[np.ndarray, "M n"]:
+        """What light and albedo leave of a channel."""
+        shading = lighting[:, channel].astype(np.float32) @ self.terms.T
+        shading *= albedo[channel, self.pixels].astype(np.float32)
+        shading -= self.values[:, :, channel]
+        return shading
 
 
 def _smooth(
@@ -192,11 +229,15 @@ def _smooth(
     """Minimise Σ (d ρ² − 2 b ρ) + Σ μ |∇ρ|, μ following the noise of the albedo."""
     near = neighbours(grid.inside, backward=False)
     result = np.empty_like(albedo)
-    for c, before in enumerate(albedo):
+
+    def smooth(c: int) -> None:
+        before = albedo[c]
         typical = float(np.median(diagonal[c]))
         strength = 2 * _STRENGTH * noise * np.sqrt(max(typical, 1e-12))
         hold = _RIDGE * max(typical, 1e-12)
         data = (diagonal[c] + hold, source[c] + hold * before)
         solve = huber_step(grid, near, before.astype(float), data, strength, _HUBER)
         result[c] = np.maximum(grid.collect(solve.solution), 0)
+
+    in_parallel(smooth, range(len(albedo)))
     return result

@@ -8,28 +8,24 @@ at depth steps and show where the surface is caught in a wrong place.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from anylight.facets.grid import Heights
 from anylight.geometry.directions import even_directions
 from anylight.geometry.normals import slopes_from_normals
 from anylight.integration.smooth import clamp_slant
 from anylight.joint.problem.fit import (
-    CHUNK,
     Fit,
     Light,
     basis_of,
     chunks,
     evaluate_slopes,
-    polynomial,
+    linearise,
     seen_from_middle,
-    shade_with_slopes,
 )
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.kernels import elimination
-from anylight.kernels.monomials import TILE, num_tiles
+from anylight.kernels import direction_table
 from anylight.photometry.harmonics import harmonics
-from anylight.threads import in_parallel
 
 _DIRECTIONS = 800
 """Directions of the table, on half of the sphere. [directions]"""
@@ -39,12 +35,12 @@ _SEEN = 0.2
 """Directions whose z is below this may be visible somewhere in the image. (definition)"""
 _STEPS = 5
 """Newton steps from the best direction of the table. [steps]"""
+_SETTLED = 1e-3
+"""Relative decrease of a pixel's misfit below which it takes no further step. [share]"""
 _DAMPING = 1e-3
 """First damping of these steps, relative to the curvature. [share]"""
 _SOME = 1 << 16
 """Pixels that are turned together. (memory)"""
-_ROWS = 1024
-"""Pixels compared with the table at once. (memory)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,27 +65,15 @@ class _Table:
     """Directions and the shading each would have, of length one in every channel."""
 
     directions: Float[np.ndarray, "n 3"]
-    shading: Float[np.ndarray, "n C R"]
+    shading: Float[np.ndarray, "C n R"]
 
     def best(self, level: PyramidLevel, part: slice) -> Float[np.ndarray, "P 3"]:
         """Best direction for some pixels."""
-        num = self.shading.shape[2]
-        found = np.empty(part.stop - part.start, np.intp)
-        narrow = self.directions.T.astype(np.float32)
-
-        def find(some: slice) -> None:
-            own = slice(part.start + some.start, part.start + some.stop)
-            explained = np.zeros((some.stop - some.start, len(self.directions)), np.float32)
-            for c in range(level.num_channels):
-                photos = level.photos[own, c * num : (c + 1) * num]
-                likeness = photos @ self.shading[:, c].T
-                np.maximum(likeness, 0, out=likeness)
-                likeness *= likeness
-                explained += likeness
-            explained[level.view[:, own].T @ narrow > _BEHIND] = -1
-            explained.argmax(axis=1, out=found[some])
-
-        in_parallel(find, chunks(len(found), _ROWS))
+        found = np.empty(part.stop - part.start, np.int32)
+        direction_table.best(
+            level.photos[part], self.shading, self.directions.astype(np.float32),
+            np.ascontiguousarray(level.view[:, part]), np.float32(_BEHIND), found,
+        )  # fmt: skip
         return self.directions[found]
 
 
@@ -99,7 +83,7 @@ def _table(level: PyramidLevel, light: Light) -> _Table:
     shading = harmonics(table, order) @ seen_from_middle(level, light)
     shading = shading.reshape(len(table), level.num_channels, -1).astype(np.float32)
     shading /= np.linalg.norm(shading, axis=2, keepdims=True) + 1e-20
-    return _Table(table, shading)
+    return _Table(table, np.ascontiguousarray(shading.transpose(1, 0, 2)))
 
 
 def pixel_normals(
@@ -151,55 +135,61 @@ def _face_some(
     pixels = level.domain.pixels[part]
     found = clamp_slant(level.camera, pixels, table.best(level, part))
     p, q = slopes_from_normals(level.camera, pixels, found).T
-    damping = np.full(len(pixels), _DAMPING)
-    fit = evaluate_slopes(level, p, q, light, part, fields)
+    facing = _Facing(level, part, light, fields, p, q)
     for _ in range(_STEPS):
-        blocks, gradient = curvature(level, light, fit, part)
-        uu, uv, vv = blocks
+        facing.step()
+    blocks, _ = curvature(level, light, facing.fit, part)
+    p, q = facing.p.astype(np.float32), facing.q.astype(np.float32)
+    return PixelNormals(p, q, facing.fit, blocks.astype(np.float32))
+
+
+class _Facing:
+    """Some pixels on their way to the slopes that explain each best."""
+
+    def __init__(
+        self,
+        level: PyramidLevel,
+        part: slice,
+        light: Light,
+        fields: Float[np.ndarray, "9 n"] | None,
+        p: Float[np.ndarray, " n"],
+        q: Float[np.ndarray, " n"],
+    ) -> None:
+        self._level, self._light, self._every = level, light, np.arange(part.start, part.stop)
+        self.p, self.q = p, q
+        self.fit = evaluate_slopes(level, p, q, light, part, fields)
+        self._damping = np.full(len(p), _DAMPING)
+        self._moving = np.arange(len(p))
+
+    def step(self) -> None:
+        """A damped Newton step of every pixel that still moves."""
+        at, damping = self._moving, self._damping[self._moving]
+        if not len(at):
+            return
+        pixels, own = self._every[at], self.fit.some(at)
+        (uu, uv, vv), gradient = curvature(self._level, self._light, own, pixels)
         uu, vv = uu * (1 + damping) + 1e-20, vv * (1 + damping) + 1e-20
         det = np.maximum(uu * vv - uv**2, 1e-30)
-        dp = -(vv * gradient[0] - uv * gradient[1]) / det
-        dq = -(uu * gradient[1] - uv * gradient[0]) / det
-        trial = evaluate_slopes(level, p + dp, q + dq, light, part, fields)
-        better = trial.misfit < fit.misfit
-        p, q = np.where(better, p + dp, p), np.where(better, q + dq, q)
-        fit = Fit(
-            np.where(better, trial.unit, fit.unit),
-            np.where(better, trial.length, fit.length),
-            np.where(better[:, None], trial.albedo, fit.albedo),
-            np.where(better, trial.misfit, fit.misfit),
-            fields,
-        )
-        damping = np.where(better, damping / 5, damping * 10)
-    blocks, _ = curvature(level, light, fit, part)
-    return PixelNormals(p.astype(np.float32), q.astype(np.float32), fit, blocks.astype(np.float32))
+        p = self.p[at] - (vv * gradient[0] - uv * gradient[1]) / det
+        q = self.q[at] - (uu * gradient[1] - uv * gradient[0]) / det
+        trial = evaluate_slopes(self._level, p, q, self._light, pixels, own.fields)
+        better = trial.misfit < own.misfit
+        taken = at[better]
+        self.p[taken], self.q[taken] = p[better], q[better]
+        self.fit.unit[:, taken] = trial.unit[:, better]
+        for into, new in (
+            (self.fit.length, trial.length),
+            (self.fit.albedo, trial.albedo),
+            (self.fit.misfit, trial.misfit),
+        ):
+            into[taken] = new[better]
+        self._damping[at] = np.where(better, damping / 5, damping * 10)
+        self._moving = at[~better | (trial.misfit < (1 - _SETTLED) * own.misfit)]
 
 
 def curvature(
-    level: PyramidLevel, light: Light, fit: Fit, pixels: slice
+    level: PyramidLevel, light: Light, fit: Fit, pixels: slice | Int[np.ndarray, " n"]
 ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "2 n"]]:
     """Blocks and gradient of some pixels' squared residual by their slopes."""
-    own, coefficients = polynomial(level, light)
-    total = len(fit.misfit)
-    photos = level.photos[pixels]
-    along_p, along_q = level.turns(fit.unit, fit.length, pixels)
-    blocks, gradient = np.empty((3, total)), np.empty((2, total))
-    num = min(CHUNK, total)
-    most = num_tiles(num)
-    terms = np.empty((3, most, own.size, TILE), np.float32)
-    shades = np.empty((3, most * TILE, light.shape[1]), np.float32)
-    source = np.empty((num, light.shape[1]), np.float32)
-    ones = np.ones(num, np.float32)
-    for part in chunks(total):
-        size = part.stop - part.start
-        tiles = num_tiles(size)
-        filled = (terms[:, :tiles], shades[:, : tiles * TILE])
-        turns = (along_p[:, part], along_q[:, part])
-        fields = None if fit.fields is None else fit.fields[:, part]
-        shade_with_slopes(fit.unit[:, part], turns, (own, coefficients), filled, fields)
-        elimination.linearise(
-            photos[part], shades[0, :size], shades[1, :size], shades[2, :size], ones[:size],
-            level.num_channels, fit.albedo[part], blocks[:, part], gradient[:, part],
-            source[:size],
-        )  # fmt: skip
-    return blocks, gradient
+    at = linearise(level, light, fit, np.ones(len(fit.misfit), np.float32), pixels, gather=False)
+    return at.blocks.astype(float), at.slopes.astype(float)

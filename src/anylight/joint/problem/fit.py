@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from math import isqrt
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from anylight.facets.grid import EVERY, Heights
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.kernels import elimination, monomials
-from anylight.kernels.monomials import TILE, Basis, basis, near_basis, num_tiles
+from anylight.kernels import elimination
+from anylight.kernels.monomials import EVERYWHERE, TILE, Basis, basis, near_basis
 from anylight.photometry.harmonics import harmonics, is_shading, num_harmonics, order_of
 
-CHUNK = 16384
-"""Pixels that pass through the matrix products together. (memory)"""
+_CHUNK = 16384
+"""Pixels that pass through matrix products together. (memory)"""
 _FIRST_ROUNDS = 5
 """Rounds of light and albedo that a start's first light takes. [rounds]"""
 _FIRST_RIDGE = 1e-4
@@ -34,6 +34,12 @@ class Fit:
     fields: Float[np.ndarray, "9 P"] | None = None
     """What the light changes with from pixel to pixel (see `PyramidLevel.fields`)."""
 
+    def some(self, which: Int[np.ndarray, " n"]) -> "Fit":
+        """The fit of some pixels."""
+        fields = None if self.fields is None else self.fields[:, which]
+        albedo, misfit = self.albedo[which], self.misfit[which]
+        return Fit(self.unit[:, which], self.length[which], albedo, misfit, fields)
+
 
 def basis_of(level: PyramidLevel, light: Light) -> Basis:
     """The functions that a light is made of."""
@@ -43,10 +49,10 @@ def basis_of(level: PyramidLevel, light: Light) -> Basis:
     return basis(order_of(len(light)))
 
 
-def polynomial(level: PyramidLevel, light: Light) -> tuple[Basis, Float[np.ndarray, "K CR"]]:
+def polynomial(level: PyramidLevel, light: Light) -> tuple[Basis, Float[np.ndarray, "CR K"]]:
     """Coefficients of the monomials, in float32, for the matrix products."""
     own = basis_of(level, light)
-    return own, np.ascontiguousarray(own.matrix.T @ light, np.float32)
+    return own, np.ascontiguousarray(light.T @ own.matrix, np.float32)
 
 
 def evaluate(level: PyramidLevel, surface: Heights, light: Light) -> Fit:
@@ -59,7 +65,7 @@ def evaluate_slopes(
     p: Float[np.ndarray, " n"],
     q: Float[np.ndarray, " n"],
     light: Light,
-    part: slice = EVERY,
+    part: slice | Int[np.ndarray, " n"] = EVERY,
     fields: Float[np.ndarray, "9 n"] | None = None,
 ) -> Fit:
     """Fit the albedo to facets of given slopes, whether or not they make a surface.
@@ -77,54 +83,75 @@ def evaluate_slopes(
     own, coefficients = polynomial(level, light)
     albedo = np.empty((len(photos), level.num_channels), np.float32)
     misfit = np.empty(len(photos), np.float32)
-    most = num_tiles(min(CHUNK, len(photos)))
-    terms = np.empty((most, own.size, TILE), np.float32)
-    shading = np.empty((most * TILE, light.shape[1]), np.float32)
-    for some in chunks(len(photos)):
-        num = some.stop - some.start
-        tiles = num_tiles(num)
-        monomials.evaluate(own.exponents, np.ascontiguousarray(unit[:, some]), terms[:tiles])
-        if own.fields is not None:
-            assert fields is not None
-            monomials.spread(own.fields, fields[:, some], terms[:tiles])
-        monomials.shade(terms[:tiles], coefficients, shading)
-        elimination.residuals(
-            photos[some], shading[:num], level.num_channels, albedo[some], misfit[some]
-        )
+    places = EVERYWHERE if fields is None else np.ascontiguousarray(fields)
+    elimination.residuals(
+        own.exponents, unit, own.fields, places, coefficients, photos, level.num_channels, albedo,
+        misfit,
+    )  # fmt: skip
     return Fit(unit, length, albedo, misfit, fields)
 
 
-def chunks(num: int, size: int = CHUNK) -> Iterator[slice]:
+def chunks(num: int, size: int = _CHUNK) -> Iterator[slice]:
     """Cut so many pixels into parts."""
     for start in range(0, num, size):
         yield slice(start, min(start + size, num))
 
 
-def shade_with_slopes(
-    unit: Float[np.ndarray, "3 n"],
-    turns: tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, "3 n"]],
-    light: tuple[Basis, np.ndarray],
-    out: tuple[np.ndarray, np.ndarray],
-    fields: Float[np.ndarray, "9 n"] | None = None,
-) -> None:
-    """Shading of some pixels and its derivatives by their slopes.
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """The photos' misfit of some pixels to first order, all that is needed to multiply with it."""
+
+    at: tuple[np.ndarray, ...]
+    """Exponents, normals and their turns, fields and places, light: what shading is made of."""
+    blocks: Float[np.ndarray, "3 n"]
+    """Curvature uu, uv, vv by the slopes."""
+    slopes: Float[np.ndarray, "2 n"]
+    """Gradient by the slopes."""
+    light: Float[np.ndarray, "K CR"]
+    """Gradient by the monomials' light; zero if it was not asked for."""
+    terms: Float[np.ndarray, "g K t"]
+    """Monomials, tile by tile, if they are kept."""
+    shades: Float[np.ndarray, "g 3 CR t"]
+    """Shading and its derivatives by the slopes, tile by tile, if they are kept."""
+
+
+def linearise(
+    level: PyramidLevel,
+    light: Light,
+    fit: Fit,
+    weight: Float[np.ndarray, " n"],
+    pixels: slice | Int[np.ndarray, " n"] = EVERY,
+    *,
+    gather: bool = True,
+    keep: bool = False,
+) -> Linearised:
+    """Linearise the misfit of some pixels.
 
     Args:
-        unit: their normals.
-        turns: derivatives of the normals by p and by q.
-        light: from `polynomial`.
-        out: tiles of monomials (3, g, K, TILE) and shades (3, g · TILE, CR) to fill: value, by p,
-            by q.
-        fields: of these pixels, under near lamps.
+        level: the photos.
+        light: the light.
+        fit: of these pixels.
+        weight: of these pixels.
+        pixels: which they are.
+        gather: find the gradient by the light.
+        keep: keep monomials and shades.
     """
-    (own, coefficients), (terms, shades) = light, out
-    monomials.evaluate_with_slopes(
-        own.exponents, *(np.ascontiguousarray(part) for part in (unit, *turns)), *terms
-    )
-    for term, shade in zip(terms, shades, strict=True):
-        if own.fields is not None:
-            monomials.spread(own.fields, fields, term)
-        monomials.shade(term, coefficients, shade)
+    own, coefficients = polynomial(level, light)
+    num, columns = len(fit.misfit), light.shape[1]
+    turns = level.turns(fit.unit, fit.length, pixels)
+    places = EVERYWHERE if fit.fields is None else np.ascontiguousarray(fit.fields)
+    unit = np.ascontiguousarray(fit.unit)
+    at = (own.exponents, unit, *turns, own.fields, places, coefficients)
+    tiles, passes = elimination.padded(num) if keep else 0, elimination.num_passes(num)
+    terms = np.empty((tiles, own.size, TILE), np.float32)
+    shades = np.empty((tiles, 3, columns, TILE), np.float32)
+    gathered = np.zeros((passes if gather else 0, own.size, columns), np.float32)
+    blocks, slopes = np.empty((3, num), np.float32), np.empty((2, num), np.float32)
+    elimination.linearise(
+        *at, level.photos[pixels], weight, level.num_channels, fit.albedo, blocks, slopes, gathered,
+        terms, shades,
+    )  # fmt: skip
+    return Linearised(at, blocks, slopes, elimination.summed(gathered), terms, shades)
 
 
 def first_light(level: PyramidLevel, surface: Heights, order: int) -> Light:
@@ -169,4 +196,4 @@ def raised(level: PyramidLevel, light: Light, order: int) -> Light:
 def seen_from_middle(level: PyramidLevel, light: Light) -> Light:
     """The light in the middle of the object, where it shades like that of far lamps."""
     own = basis_of(level, light)
-    return light if own.fields is None else light[is_shading(own.order)]
+    return light if not len(own.fields) else light[is_shading(own.order)]

@@ -11,10 +11,9 @@ import scipy.linalg
 from jaxtyping import Float
 
 from anylight.facets.modes import Modes
-from anylight.joint.problem.fit import Fit, Light, polynomial
+from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.kernels import monomials
-from anylight.kernels.monomials import TILE, num_tiles
+from anylight.kernels.monomials import flat
 from anylight.threads import in_parallel
 
 _SAMPLE = 2048
@@ -53,20 +52,14 @@ class CoarseSystem:
         self._corners = self.modes.at_corners(self._sample)
         p, q = level.corner_slopes(self._corners)
         uu, uv, vv = self.blocks[:, self._sample].astype(float)
-        own, coefficients = polynomial(level, self.light)
         self._columns = self.light.shape[1] // level.num_channels
-        unit, length = self.fit.unit[:, self._sample], self.fit.length[self._sample]
-        tiles = np.empty((3, num_tiles(len(self._sample)), own.size, TILE), np.float32)
-        turns = level.turns(unit, length, self._sample)
-        monomials.evaluate_with_slopes(own.exponents, unit, *turns, *tiles)
-        if own.fields is not None:
-            assert self.fit.fields is not None
-            fields = np.ascontiguousarray(self.fit.fields[:, self._sample])
-            for part in tiles:
-                monomials.spread(own.fields, fields, part)
-        terms = [monomials.flat(part, len(self._sample)) for part in tiles]
-        shades = [part.T @ coefficients for part in terms]
-        harmonic = terms[0].T @ own.matrix.T.astype(np.float32)
+        sampled = self.fit.some(self._sample)
+        weight = self.weight[self._sample]
+        at = linearise(level, self.light, sampled, weight, self._sample, gather=False, keep=True)
+        num = len(self._sample)
+        terms = flat(at.terms, num)
+        shades = [flat(at.shades[:, k], num).T for k in range(3)]
+        harmonic = terms.T @ basis_of(level, self.light).matrix.T.astype(np.float32)
         slopes = (p.astype(np.float32), q.astype(np.float32))
         self._channels = in_parallel(
             lambda channel: self._channel(channel, shades, harmonic, slopes),

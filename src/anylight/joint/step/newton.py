@@ -37,7 +37,7 @@ _TRIES = 6
 """Dampings that are tried for one step. (guard)"""
 _LINEAR_STEPS = 15
 """Steps of conjugate gradients in a Newton step, at most. [steps]"""
-_RTOL = 0.02
+_RTOL = 0.04
 """When conjugate gradients stop. [relative residual]"""
 _STOP = 1e-3
 """Relative decrease of the energy that ends the steps. [share]"""

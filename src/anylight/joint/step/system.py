@@ -6,7 +6,7 @@ block, and a small dense system of light and smooth changes of the surface, esti
 of pixels, because these can make up for each other (the bas-relief valley).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -16,17 +16,16 @@ from jaxtyping import Float
 
 from anylight.facets.grid import Heights
 from anylight.facets.modes import Modes
-from anylight.joint.problem.fit import CHUNK, Fit, Light, chunks, polynomial, shade_with_slopes
+from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.coarse import CoarseSystem
 from anylight.joint.terms.protocol import LinearTerm
-from anylight.kernels import elimination, facets, monomials
-from anylight.kernels.monomials import TILE, num_tiles
+from anylight.kernels import elimination, facets
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import Linear, descend
 from anylight.linalg.stencil import inner
 
-_KEPT_PIXELS = 1 << 17
+_KEPT_PIXELS = 1 << 19
 """Up to this many pixels the shading and its slopes are kept, not computed again. (memory)"""
 _NO_CURVATURE = 1e-15
 """Curvature by a slope below this is none. (guard)"""
@@ -89,19 +88,6 @@ class Step:
     relative_residual: float
 
 
-class _Part(NamedTuple):
-    """Some pixels: tiles of their monomials, their shading and its derivatives by the slopes.
-
-    The tiles and what follows from them may be longer than the pixels are many.
-    """
-
-    pixels: slice
-    terms: np.ndarray
-    shading: np.ndarray
-    by_p: np.ndarray
-    by_q: np.ndarray
-
-
 @dataclass(eq=False)
 class System:
     """The linearised problem at a surface and a light."""
@@ -122,20 +108,13 @@ class System:
     def __post_init__(self) -> None:
         level = self.level
         self.weight = self.weight.astype(np.float32)
-        self._basis, self._coefficients = polynomial(self.level, self.light)
-        self._kept: dict[int, _Part] = {}
-        self.blocks = np.empty((3, level.size), np.float32)
-        gradient = np.empty((2, level.size), np.float32)
-        light = np.zeros(self.light.shape)
-        for part, terms, shading, by_p, by_q in self._chunks():
-            source = np.zeros_like(shading)
-            elimination.linearise(
-                level.photos[part], shading, by_p, by_q, self.weight[part], level.num_channels,
-                self.fit.albedo[part], self.blocks[:, part], gradient[:, part], source,
-            )  # fmt: skip
-            light += self._basis.matrix @ monomials.gather(terms, source)
-        self.light_gradient = light
-        self.surface_gradient = level.scatter(gradient[0], gradient[1], np.float32)
+        self._at = linearise(
+            level, self.light, self.fit, self.weight, keep=level.size <= _KEPT_PIXELS
+        )
+        self._matrix = basis_of(level, self.light).matrix
+        self.blocks = self._at.blocks
+        self.light_gradient = self._matrix @ self._at.light
+        self.surface_gradient = level.scatter(self._at.slopes[0], self._at.slopes[1], np.float32)
         for term in self.terms:
             term.add_gradient(self.surface_gradient)
         self._coarse = CoarseSystem(
@@ -152,53 +131,26 @@ class System:
         none = np.zeros((len(self.modes), len(self.modes)))
         return sum((term.stiffness(self.modes) for term in self.terms), start=none)
 
-    def _chunks(self) -> Iterator[_Part]:
-        """Pass over the pixels."""
-        level, own = self.level, self._basis
-        most, keep = num_tiles(min(CHUNK, level.size)), level.size <= _KEPT_PIXELS
-        terms = np.empty((3, most, own.size, TILE), np.float32)
-        shades = np.empty((3, most * TILE, self.light.shape[1]), np.float32)
-        for part in chunks(level.size):
-            if part.start in self._kept:
-                yield self._kept[part.start]
-                continue
-            tiles = num_tiles(part.stop - part.start)
-            filled = (terms[:, :tiles], shades[:, : tiles * TILE])
-            unit = self.fit.unit[:, part]
-            turns = level.turns(unit, self.fit.length[part], part)
-            fields = None if self.fit.fields is None else self.fit.fields[:, part]
-            shade_with_slopes(unit, turns, (own, self._coefficients), filled, fields)
-            made = _Part(part, terms[0, :tiles], *(shade[: tiles * TILE] for shade in shades))
-            if keep:
-                made = made._replace(terms=terms[0, :tiles].copy())
-                shades = np.empty_like(shades)
-                self._kept[part.start] = made
-            yield made
-
     def multiply(self, change: Unknowns) -> Unknowns:
         """Jᵀ W J, the terms' and the damping's curvature included."""
-        level = self.level
+        level, at = self.level, self._at
         surface, light = change
         p, q = level.slopes(surface)
-        change_light = np.ascontiguousarray(self._basis.matrix.T @ light, np.float32)
+        change_light = np.ascontiguousarray(light.T @ self._matrix, np.float32)
         slope = np.empty((2, level.size), np.float32)
-        total = np.zeros((self._basis.size, light.shape[1]), np.float64)
-        most = num_tiles(min(CHUNK, level.size)) * TILE
-        shift = np.empty((most, light.shape[1]), np.float32)
-        source = np.zeros_like(shift)
-        for part, terms, shading, by_p, by_q in self._chunks():
-            monomials.shade(terms, change_light, shift)
-            elimination.normal_product(
-                shading, by_p, by_q, shift, self.weight[part], level.num_channels,
-                self.fit.albedo[part], p[part], q[part], slope[:, part], source,
-            )  # fmt: skip
-            source[part.stop - part.start :] = 0
-            total += monomials.gather(terms, source)
+        passes = elimination.num_passes(level.size)
+        gathered = np.empty((passes, *self._matrix.shape[1:], light.shape[1]), np.float32)
+        elimination.normal_product(
+            *at.at, self.weight, level.num_channels, self.fit.albedo, at.terms, at.shades,
+            change_light, p, q, slope, gathered,
+        )  # fmt: skip
         out = level.scatter(slope[0], slope[1], np.float32)
         facets.hold(surface, self._edge, level.cover, level.here, out)
         for term in self.terms:
             term.add_product(surface, out)
-        return Unknowns(out, self._basis.matrix @ total + light * self._light_damping)
+        return Unknowns(
+            out, self._matrix @ elimination.summed(gathered) + light * self._light_damping
+        )
 
     def damp(self, damping: Damping) -> bool:
         """Set the damping and build the preconditioner for it; False if that is singular."""
