@@ -9,6 +9,7 @@ from jaxtyping import Shaped
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import camera_from_matrix, checked_matrix
+from anylight.io import numbers
 from anylight.model.capture import MIN_PHOTOS
 
 Arrays = dict[str, Any]
@@ -39,12 +40,7 @@ def read_mat(path: Path) -> Arrays:
 
 def read_npz(path: Path) -> Arrays:
     """Read `photos` (M×H×W×C, linear), and `mask`, `K`, `camera` if they are there."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays: Arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # a damaged archive can raise nearly anything
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise InvalidInputError(f"{path}: is not a readable NPZ archive ({reason}).") from error
+    arrays: Arrays = dict(numbers.read_npz(path, ("photos", "mask", "K", "camera")))
     photos = arrays.get("photos")
     if photos is None or photos.ndim not in (3, 4) or photos.dtype.kind not in "uf":
         raise InvalidInputError(
