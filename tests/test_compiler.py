@@ -71,3 +71,28 @@ def test_warm_up_compiles_everything_once(tmp_path):
     ]  # fmt: skip
     assert f"{MOST} functions compiled" in said[0]
     assert "everything was compiled already" in said[1]
+
+
+def test_at_debug_only_we_are_heard(tmp_path):
+    program = """
+import logging
+heard = []
+logging.basicConfig(level=logging.DEBUG)
+logging.getLogger().handlers[0].emit = lambda record: heard.append(record.name)
+import anylight, numpy as np
+from anylight.threads import loop
+def twice(begin, end, values):
+    for i in range(begin, end):
+        values[i] *= 2
+loop({}, over="values")(twice)(np.ones(5))
+import trimesh
+trimesh.creation.box()
+capture = anylight.render(anylight.SynthOptions(images=3, height=24)).capture
+anylight.reconstruct(capture, method="favaro2012")
+print(sorted(set(heard)))
+"""
+    place = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=place
+    )
+    assert run.stdout == "['anylight']\n"

@@ -253,6 +253,31 @@ def test_ctrl_c_without_a_result_leaves_nothing(
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_in_the_background_ctrl_c_is_not_for_us(capture, tmp_path, monkeypatch):
+    press_ctrl_c(monkeypatch, "anylight.paper.alternate.update_depth", 2)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert (
+            main(["run", str(capture), "--out", str(tmp_path / "o"), "--only-result", *FAST]) == 0
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_being_told_to_end_leaves_nothing(capture, tmp_path):
+    program = [sys.executable, "-m", "anylight.cli.main", "run", str(capture)]
+    arguments = ["--out", str(tmp_path / "out"), "--preset", "paper", "--iterations", "9999"]
+    run = subprocess.Popen([*program, *arguments], stderr=subprocess.PIPE, text=True)
+    for said in run.stderr:
+        if said.startswith("iteration 3/"):
+            run.terminate()
+            break
+    rest = run.communicate(timeout=60)[1]
+    assert run.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in rest
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_run_leaves_meshes_maps_and_a_report(ran):
     names = {path.relative_to(ran).as_posix() for path in ran.rglob("*") if path.is_file()}
     assert {

@@ -76,9 +76,9 @@ class Batch:
         failed = []
         try:
             failed = self._run(console, tasks)
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit) as stop:
             say(console, "stopped; finished captures are kept, the others run next time.")
-            raise SystemExit(130) from None
+            raise SystemExit(getattr(stop, "code", 130)) from None
         if failed:
             raise InvalidInputError(f"{len(failed)} of {len(tasks)} failed: {', '.join(failed)}.")
 

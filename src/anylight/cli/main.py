@@ -81,4 +81,6 @@ def _fail(console: rich.console.Console, sentence: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from .entry import main as enter
+
+    sys.exit(enter())
