@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from studies.bench_data import data_table
 from studies.constant_tables import constants_table, scenes_table, untuned_table
 from studies.constant_tables import summary as constants_summary
 from studies.lamp_tables import hard_table, near_table
@@ -374,6 +375,7 @@ def write_benchmark() -> None:
         "BENCH_DETAILS": benchmark_details(main, shown),
         "BENCH_REAL": benchmark_details(photographs, shown_real),
         "HEIGHT": "320",
+        "BENCH_DATA": data_table(),
     }.items():
         text = text.replace("{{" + name + "}}", value)
     degrees = Axis("mean angular error (degrees)")

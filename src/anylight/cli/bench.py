@@ -39,7 +39,7 @@ class Bench:
 
     Resumable: cells that are there already are not run again. Writes one JSON file per cell,
     tables (Markdown, CSV), curves of the studies (SVG, CSV) and index.html.
-    Try: anylight bench --out bench --shapes tennyson --albedos white --height 160
+    Try: anylight bench --out bench --shapes tennyson --albedos white --protocol mesh --height 160
     """
 
     out: Path
@@ -114,6 +114,7 @@ class Bench:
             say(console, "stopped; cells that were finished are kept, the others run next time.")
             raise SystemExit(130) from None
         write_tables(store, plan, cells, methods)
+        sys.stdout.write(f"{plan.described()}\n\n")
         sys.stdout.write(summary_table(_main(store.records(cells)), methods))
         say(console, f"look at {self.out / 'index.html'}")
         records = store.records(cells)
@@ -215,7 +216,7 @@ def write_tables(
     folder = store.folder
     folder.mkdir(parents=True, exist_ok=True)
     text = "".join(f"## {title}\n\n{table}\n" for title, table in tables.items())
-    (folder / "tables.md").write_text(text, encoding="utf-8")
+    (folder / "tables.md").write_text(f"{plan.described()}\n\n{text}", encoding="utf-8")
     (folder / "cells.csv").write_text(as_csv(records), encoding="utf-8")
     keys = msgspec.json.encode([record["key"] for record in records])
     (folder / "cells.json").write_bytes(msgspec.json.format(keys, indent=1) + b"\n")
@@ -223,7 +224,5 @@ def write_tables(
         if svg:
             name = title.lower().replace("'", "").replace(" ", "_")
             (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-    note = "Shapes are embedded stand-ins: " if plan.meshes is None else ""
-    note += ", ".join(f"{s.stand_in} for {s.name}" for s in SHAPES) if note else ""
-    page = benchmark_page(store, records, tables, figures, methods, note)
+    page = benchmark_page(store, records, tables, figures, methods, plan.described())
     (folder / "index.html").write_text(page, encoding="utf-8")
