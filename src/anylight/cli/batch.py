@@ -86,7 +86,9 @@ class Batch:
         """Run what is missing; names those that failed."""
         failed = []
         with shown_progress(console) as report:
-            ended = run_tasks(reconstruct_one, tasks, self.jobs, self.memory_mb, self.cluster)
+            ended = run_tasks(
+                reconstruct_one, tasks, self.jobs, self.memory_mb, self.cluster, self.out
+            )
             for count, done in enumerate(ended, start=1):
                 words = done.error or str(done.value)
                 if words != "done":

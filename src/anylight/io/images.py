@@ -124,18 +124,20 @@ def write_image(
     pixels: Shaped[np.ndarray, "H W C"],
     attributes: Mapping[str, str | int] | None = None,
     channel_names: Sequence[str] | None = None,
+    suffix: str | None = None,
 ) -> None:
     """Write uint8, uint16 or float32 pixels in the format that the suffix names.
 
     Attributes are what the file says in words (PNG: Latin letters) or settings of OpenImageIO.
     """
     path = Path(path)
+    suffix = suffix or path.suffix
     if pixels.dtype not in (np.uint8, np.uint16, np.float32):
         raise TypeError(f"images are uint8, uint16 or float32, not {pixels.dtype}")
     height, width, channels = pixels.shape
     kind = "float" if pixels.dtype == np.float32 else str(pixels.dtype)
     spec = oiio.ImageSpec(width, height, channels, kind)
-    if path.suffix == ".jpg":
+    if suffix == ".jpg":
         spec.attribute("Compression", "jpeg:95")
     if channels not in (1, 3):
         spec.channelnames = tuple(f"channel{index}" for index in range(channels))
@@ -144,7 +146,7 @@ def write_image(
         spec.channelnames = tuple(channel_names)
     for name, text in (attributes or {}).items():
         spec.attribute(name, text)
-    sink = oiio.ImageOutput.create(str(path))
+    sink = oiio.ImageOutput.create(f"picture{suffix}")
     if sink is None or not sink.open(str(path), spec):
         reason = _one_line(oiio.geterror() if sink is None else sink.geterror())
         raise InvalidInputError(f"{path}: cannot be written ({reason}); choose another format.")
@@ -157,11 +159,19 @@ def write_image(
 def encoded(
     pixels: Shaped[np.ndarray, "H W C"], suffix: str, attributes: Mapping[str, str | int] | None
 ) -> bytes:
-    """An image file as bytes; OpenImageIO writes only to files."""
-    with tempfile.TemporaryDirectory(prefix="anylight-") as folder:
-        path = Path(folder) / f"picture{suffix}"
-        write_image(path, np.ascontiguousarray(pixels), attributes)
-        return path.read_bytes()
+    """An image file as bytes; OpenImageIO writes only to files, so to one in memory."""
+    pixels = np.ascontiguousarray(pixels)
+    if not hasattr(os, "memfd_create"):
+        with tempfile.TemporaryDirectory(prefix="anylight-") as folder:
+            path = Path(folder) / f"picture{suffix}"
+            write_image(path, pixels, attributes)
+            return path.read_bytes()
+    handle = os.memfd_create("picture")
+    try:
+        write_image(f"/proc/self/fd/{handle}", pixels, attributes, suffix=suffix)
+        return os.pread(handle, os.fstat(handle).st_size, 0)
+    finally:
+        os.close(handle)
 
 
 def png_bytes(pixels: Shaped[np.ndarray, "H W C"]) -> bytes:

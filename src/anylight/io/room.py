@@ -1,11 +1,18 @@
 """How much fits: free memory and free space on a disk, asked before they are used."""
 
+import contextlib
+import importlib
 import os
-import resource
 import shutil
 from pathlib import Path
+from typing import Any
 
 from anylight.errors import InvalidInputError
+
+resource: Any = None
+"""Limits of processes, where the system has them."""
+with contextlib.suppress(ImportError):
+    resource = importlib.import_module("resource")
 
 _UNKNOWN = 2**62
 _MEMORY = Path("/proc/meminfo")
@@ -44,7 +51,9 @@ def _of_container(groups: Path) -> int:
 
 
 def _of_process() -> int:
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if resource is None:
+        return _UNKNOWN
+    limit = int(resource.getrlimit(resource.RLIMIT_AS)[0])
     if limit == resource.RLIM_INFINITY:
         return _UNKNOWN
     try:
