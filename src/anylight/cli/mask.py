@@ -14,6 +14,7 @@ from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.pictures import Sheet, mask_picture, shrink
 
+from .place import named_after
 from .progress import say, shown_progress
 from .words import quoted
 
@@ -38,7 +39,7 @@ class Mask:
 
     def run(self, console: rich.console.Console) -> None:
         """Read, mask, write."""
-        out = self.out or Path(f"{self.capture.resolve().stem}_mask")
+        out = self.out or named_after(self.capture, "mask")
         check_output(out, OWNED)
         if (out / "mask.png").exists():
             raise InvalidInputError(

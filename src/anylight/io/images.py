@@ -124,14 +124,21 @@ def write_image(
     pixels: Shaped[np.ndarray, "H W C"],
     attributes: Mapping[str, str | int] | None = None,
     channel_names: Sequence[str] | None = None,
-    suffix: str | None = None,
 ) -> None:
     """Write uint8, uint16 or float32 pixels in the format that the suffix names.
 
     Attributes are what the file says in words (PNG: Latin letters) or settings of OpenImageIO.
     """
-    path = Path(path)
-    suffix = suffix or path.suffix
+    _write(Path(path), Path(path).suffix, pixels, attributes or {}, channel_names)
+
+
+def _write(
+    path: Path,
+    suffix: str,
+    pixels: Shaped[np.ndarray, "H W C"],
+    attributes: Mapping[str, str | int],
+    channel_names: Sequence[str] | None = None,
+) -> None:
     if pixels.dtype not in (np.uint8, np.uint16, np.float32):
         raise TypeError(f"images are uint8, uint16 or float32, not {pixels.dtype}")
     height, width, channels = pixels.shape
@@ -144,7 +151,7 @@ def write_image(
         spec.alpha_channel = -1
     if channel_names is not None:
         spec.channelnames = tuple(channel_names)
-    for name, text in (attributes or {}).items():
+    for name, text in attributes.items():
         spec.attribute(name, text)
     sink = oiio.ImageOutput.create(f"picture{suffix}")
     if sink is None or not sink.open(str(path), spec):
@@ -168,7 +175,7 @@ def encoded(
             return path.read_bytes()
     handle = os.memfd_create("picture")
     try:
-        write_image(f"/proc/self/fd/{handle}", pixels, attributes, suffix=suffix)
+        _write(Path(f"/proc/self/fd/{handle}"), suffix, pixels, attributes or {})
         return os.pread(handle, os.fstat(handle).st_size, 0)
     finally:
         os.close(handle)
