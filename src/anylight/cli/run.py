@@ -15,11 +15,13 @@ from anylight.doctor.after import diagnose
 from anylight.doctor.before import Examination, examine
 from anylight.errors import InvalidInputError
 from anylight.export.folder import EXPORTED, export_scene, write_previews
+from anylight.intake.forecast import bytes_to_solve, bytes_to_write
 from anylight.intake.load import Intake, load
 from anylight.intake.options import IntakeOptions
 from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
+from anylight.io.room import check_disk, check_memory
 from anylight.model.finding import Finding
 from anylight.model.method import Iteration, Progress, StopRequestedError
 from anylight.model.result import Result
@@ -108,17 +110,16 @@ class Run:
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
             examination = examine(intake, report)
-        asked = self.intake
-        check_scale(self.scale, intake.capture, intake.corner, asked.downscale, asked.distance)
+        place, distance = (intake.corner, intake.downscale), self.intake.distance
+        check_scale(self.scale, intake.capture, *place, distance)
+        _check_room(out, intake, self.output.only_result)
         intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
         for warning in intake.warnings:
             say(console, f"warning: {warning}", style="yellow")
         if not IS_KEPT:
             say(console, NOT_KEPT, style="yellow")
         result = _shown(console, steps(intake.capture, self.solver, settings))
-        scene = to_scale(
-            result.reconstruction, self.scale, intake.corner, asked.downscale, asked.distance
-        )
+        scene = to_scale(result.reconstruction, self.scale, *place, distance)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
         for warning in (*result.warnings, *_untold(after, result.warnings)):
@@ -140,6 +141,18 @@ class Run:
             say(console, f"look at {out / 'report.html'}{mesh}")
         if result.status is Status.INTERRUPTED:
             raise SystemExit(130)
+
+
+def _check_room(out: Path, intake: Intake, only_result: bool) -> None:
+    """Refuse, before the solve, what memory or disk cannot hold."""
+    capture = intake.capture
+    pixels = int(capture.mask.sum())
+    check_memory(
+        intake.source.name,
+        bytes_to_solve(capture.photos.nbytes, pixels),
+        "reduce the photos with --downscale 2, or as far as it takes with --fit.",
+    )
+    check_disk(out, bytes_to_write(capture.num_photos, pixels, only_result))
 
 
 def _untold(findings: tuple[Finding, ...], told: tuple[str, ...]) -> list[str]:

@@ -9,8 +9,10 @@ from jaxtyping import Float, Shaped
 
 from anylight.errors import InvalidInputError
 from anylight.io.metadata import Metadata
+from anylight.io.room import check_memory
 from anylight.photometry.transfer import linear_from_srgb, srgb_to_linear
 
+from .forecast import bytes_to_read
 from .photo import read_photo
 from .source import Source
 
@@ -36,6 +38,11 @@ def read_stack(
         names = tuple(f"photo_{index:02d}" for index in range(len(photos)))
         _refuse_twins(source, names, photos, [_key(photo) for photo in photos])
         return photos, (), names
+    check_memory(
+        source.folder,
+        bytes_to_read(source.photos),
+        f"give fewer or smaller ones than these {len(source.photos)} photos.",
+    )
     stack = np.zeros((0, 0, 0, 0), np.uint8)
     facts: list[Metadata] = []
     count = len(source.photos)

@@ -18,6 +18,8 @@ from jaxtyping import Float, Shaped
 
 from anylight.errors import InvalidInputError
 
+from .room import check_memory
+
 PHOTO_SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".exr", ".hdr")
 MAX_PIXELS = 400_000_000
 """Largest image that is opened: a header that promises more is a mistake or an attack."""
@@ -75,6 +77,7 @@ def _read(
                 f"{path}: {spec.width}×{spec.height} pixels are more than the limit of "
                 f"{MAX_PIXELS // 10**6} million; reduce the image."
             )
+        check_memory(path, 2 * _bytes_of(spec), "reduce the image.")
         stored = str(spec.format)
         kept = stored if stored in _KEPT else "float"
         with _silence():
@@ -90,6 +93,24 @@ def _read(
     if not _has_alpha(spec):
         return np.ascontiguousarray(pixels), None
     return np.ascontiguousarray(pixels[..., :-1]), pixels[..., -1]
+
+
+def stored_bytes(path: Path) -> int:
+    """Bytes that an image takes in memory, by its header; none if it cannot be opened."""
+    with _silence():
+        source = oiio.ImageInput.open(str(path))
+    if source is None:
+        oiio.geterror()
+        return 0
+    spec = source.spec()
+    source.close()
+    return _bytes_of(spec)
+
+
+def _bytes_of(spec: oiio.ImageSpec) -> int:
+    """Pixels and alpha as they are read."""
+    size = {"uint8": 1, "uint16": 2}.get(str(spec.format), 4)
+    return int(spec.width * spec.height * spec.nchannels * size)
 
 
 def has_alpha(path: Path) -> bool:
