@@ -45,7 +45,7 @@ def read_record(folder: Path) -> dict[str, Any] | None:
     """What the result in a folder says about itself; nothing if there is none."""
     try:
         record = msgspec.json.decode((folder / "run.json").read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return {}

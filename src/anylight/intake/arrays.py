@@ -1,5 +1,6 @@
 """Captures that come as arrays in one file: `.mat` of the paper's authors, `.npz`."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from jaxtyping import Shaped
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import camera_from_matrix, checked_matrix
 from anylight.io import numbers
+from anylight.io.room import check_memory
 from anylight.model.capture import MIN_PHOTOS
 
 Arrays = dict[str, Any]
+_WANTED = ("I", "I_noise", "mask", "K")
 
 
 def read_mat(path: Path) -> Arrays:
@@ -23,7 +26,11 @@ def read_mat(path: Path) -> Arrays:
                 f"{path}: is a MATLAB 7.3 file; save it again with save(..., '-v7')."
             )
     try:
-        variables = scipy.io.loadmat(path, variable_names=["I", "I_noise", "mask", "K"])
+        sizes = [math.prod(shape) for name, shape, _ in scipy.io.whosmat(path) if name in _WANTED]
+        check_memory(path, 8 * sum(sizes), "give a smaller file.")
+        variables = scipy.io.loadmat(path, variable_names=_WANTED)
+    except InvalidInputError:
+        raise
     except Exception as error:  # the reader raises whatever the damage leads to
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise InvalidInputError(f"{path}: is not a readable .mat file ({reason}).") from error

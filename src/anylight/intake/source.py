@@ -20,6 +20,7 @@ from anylight.io.capture import (
 from anylight.io.images import PHOTO_SUFFIXES
 from anylight.io.lp import read_lp
 from anylight.io.metadata import Coding
+from anylight.io.text import small_text
 from anylight.model.capture import MIN_PHOTOS
 
 from .arrays import Arrays, read_mat, read_npz
@@ -116,7 +117,7 @@ def _only(path: Path, names: list[str]) -> Path:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{path}: cannot be read as text ({error}).") from error
     return [line.strip() for line in text.splitlines() if line.strip()]

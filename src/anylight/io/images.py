@@ -9,8 +9,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import OpenImageIO as oiio
@@ -66,7 +67,7 @@ def _read(
     with _silence():
         source = oiio.ImageInput.open(str(path), config)
     if source is None:
-        reason = _one_line(oiio.geterror())
+        reason = error_of(oiio)
         raise InvalidInputError(
             f"{path}: cannot be read as an image ({reason}); export it again as PNG, TIFF or EXR."
         )
@@ -82,7 +83,7 @@ def _read(
         kept = stored if stored in _KEPT else "float"
         with _silence():
             pixels = source.read_image(0, 0, 0, spec.nchannels, kept)
-        reason = _one_line(source.geterror())
+        reason = error_of(source)
     finally:
         source.close()
     if pixels is None or reason:
@@ -100,7 +101,7 @@ def stored_bytes(path: Path) -> int:
     with _silence():
         source = oiio.ImageInput.open(str(path))
     if source is None:
-        oiio.geterror()
+        error_of(oiio)
         return 0
     spec = source.spec()
     source.close()
@@ -132,10 +133,10 @@ def read_attributes(path: Path) -> dict[str, str]:
     with _silence():
         source = oiio.ImageInput.open(str(path))
     if source is None:
-        oiio.geterror()
+        error_of(oiio)
         return {}
-    items = source.spec().extra_attribs
-    words = {item.name: item.value for item in items if isinstance(item.value, str)}
+    items = attributes_of(source.spec())
+    words = {name: value for name, value in items.items() if isinstance(value, str)}
     source.close()
     return words
 
@@ -165,6 +166,7 @@ def _write(
     height, width, channels = pixels.shape
     kind = "float" if pixels.dtype == np.float32 else str(pixels.dtype)
     spec = oiio.ImageSpec(width, height, channels, kind)
+    spec.attribute("DateTime", "")  # the same pixels give the same bytes
     if suffix == ".jpg":
         spec.attribute("Compression", "jpeg:95")
     if channels not in (1, 3):
@@ -176,10 +178,10 @@ def _write(
         spec.attribute(name, text)
     sink = oiio.ImageOutput.create(f"picture{suffix}")
     if sink is None or not sink.open(str(path), spec):
-        reason = _one_line(oiio.geterror() if sink is None else sink.geterror())
+        reason = error_of(oiio if sink is None else sink)
         raise InvalidInputError(f"{path}: cannot be written ({reason}); choose another format.")
     written = sink.write_image(np.ascontiguousarray(pixels))
-    reason = _one_line(sink.geterror())
+    reason = error_of(sink)
     if not sink.close() or not written:
         raise InvalidInputError(f"{path}: cannot be written ({reason}); is the disk full?")
 
@@ -254,5 +256,18 @@ class _Silence:
 _silence = _Silence()
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def error_of(source: Any) -> str:
+    """What OpenImageIO says is wrong, in one line; damaged files may spoil even that."""
+    try:
+        return " ".join(str(source.geterror()).split())
+    except UnicodeDecodeError:
+        return "it is damaged"
+
+
+def attributes_of(spec: oiio.ImageSpec) -> dict[str, Any]:
+    """What a header says, as far as it is letters and numbers."""
+    found = {}
+    for item in spec.extra_attribs:
+        with suppress(UnicodeDecodeError):
+            found[item.name] = item.value
+    return found

@@ -6,6 +6,8 @@ import numpy as np
 
 from anylight.errors import InvalidInputError
 
+from .text import small_text
+
 _REMEDY = "write the number of photos, then a line 'file x y z' for each."
 
 
@@ -16,7 +18,7 @@ def read_lp(path: Path) -> list[tuple[str, tuple[float, float, float]]]:
         InvalidInputError: the file is missing or not a list of directions.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_text(path)
     except OSError as error:
         raise InvalidInputError(
             f"{path}: cannot be read ({error.strerror}); check the name."
