@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint figures tables api bench-speed bench-drift clean
+.PHONY: demo test test-slow lint figures tables api bench-speed bench-drift trust trust-long clean
 
 demo: $(VENV)/.core
 	$(BIN)/anylight synth --shape bust --albedo rectcircle --images 25 --height 320 --out demo/bust
@@ -39,6 +39,13 @@ bench-speed: $(VENV)/.dev
 
 bench-drift: $(VENV)/.dev
 	$(BIN)/python -m studies.drift
+
+trust: $(VENV)/.dev
+	$(BIN)/python -m studies.trust
+
+trust-long: $(VENV)/.dev
+	$(BIN)/pip install --quiet --disable-pip-version-check atheris
+	$(BIN)/python -m studies.trust --long
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -190,6 +190,7 @@ FILES: list[Bad] = [
     refused("more photos than there are", None, "--use 99", "--use", "99"),
     refused("too few photos to use", None, "--use", "--use", "2"),
     refused("scale points in words", None, "--scale-points", "--scale-points", "1"),
+    refused("scale points of NaN", None, "--scale-points", "--scale-points", "nan,1,2,3,4"),
     refused("a start that is not there", None, "nowhere.npz", "--init", "nowhere.npz"),
     refused("a known depth of another size", _depth("uint16", (3, 3)), "depth.png",
             "--depth-prior", "CAPTURE/depth.png"),

@@ -6,10 +6,13 @@ A case fails if the program ends with another code, does not say the phrase, sho
 takes more than a minute, leaves something where nothing should be, or writes NaN into a result.
 """
 
+import contextlib
+import io
 import re
 import shutil
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +54,20 @@ def in_a_process(arguments: list[str]) -> tuple[int, str]:
     except subprocess.TimeoutExpired:
         return -1, f"no end after {PATIENCE:.0f} s"
     return run.returncode, run.stderr.decode(errors="replace")
+
+
+def in_this_process(arguments: list[str]) -> tuple[int, str]:
+    """Run the program here: faster, and as good where nothing dies."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            code = program(arguments)
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 1
+        except Exception:  # noqa: BLE001
+            code = 1
+            said.write(traceback.format_exc())
+    return code, said.getvalue()
 
 
 def tried(case: Bad, good: Path, place: Path, call: Call = in_a_process) -> list[str]:

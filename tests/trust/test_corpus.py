@@ -1,27 +1,12 @@
 """Garbage in, sentence out: the whole corpus, in this process (`make trust`: as users run it)."""
 
-import contextlib
-import io
-
 import pytest
-from studies.trust.corpus import CORPUS, good_capture, tried
-
-from anylight.cli.main import main
+from studies.trust.corpus import CORPUS, good_capture, in_this_process, tried
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     return good_capture(tmp_path_factory.mktemp("corpus") / "good")
-
-
-def here(arguments):
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-        try:
-            code = main(arguments)
-        except SystemExit as stop:
-            code = stop.code
-    return code, said.getvalue()
 
 
 def test_there_are_many_and_each_has_its_name():
@@ -32,4 +17,4 @@ def test_there_are_many_and_each_has_its_name():
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
 def test_bad_captures_end_as_they_must(case, good, tmp_path):
-    assert tried(case, good, tmp_path, here) == []
+    assert tried(case, good, tmp_path, in_this_process) == []

@@ -92,7 +92,8 @@ def _stored(path: Path, photos: np.ndarray) -> Shaped[np.ndarray, "M H W C"]:
     """Photos in a type that a capture holds; floats are brought to a largest value of one."""
     if photos.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(photos)
-    values = np.ascontiguousarray(photos, dtype=np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        values = np.ascontiguousarray(photos, dtype=np.float32)
     if not np.isfinite(values).all() or values.min() < 0:
         raise InvalidInputError(
             f"{path}: holds negative, NaN or infinite pixels; replace them by 0 and mask them out."

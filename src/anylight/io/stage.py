@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,6 @@ with contextlib.suppress(ImportError):
 _MARK = ".anylight-"
 _NAMED = re.compile(rf"\.(.+){re.escape(_MARK)}\w+")
 _LOCK, _NEW, _OLD = "lock", "new", "old"
-_BORN = 60.0
-"""Seconds within which a stage has its lock."""
 _HERE, _EXCHANGE = -100, 2
 """Of Linux: paths are relative to the current folder; rename both ways at once."""
 
@@ -50,18 +47,35 @@ def open_stage(target: Path) -> Stage:
     """Make a stage beside a target; its parents must be there."""
     while True:
         place = Path(tempfile.mkdtemp(prefix=f".{target.name}{_MARK}", dir=target.parent))
-        handle = os.open(place / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        if _locked(handle) and (place / _LOCK).exists():  # else a cleaner was faster
-            (place / _NEW).mkdir()
-            return Stage(place, handle)
-        os.close(handle)
-        shutil.rmtree(place, ignore_errors=True)
+        try:
+            handle = os.open(place / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:  # a cleaner was faster
+            continue
+        except OSError:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        stage = Stage(place, handle)
+        try:
+            if _locked(handle) and (place / _LOCK).exists():  # else a cleaner was faster
+                stage.new.mkdir()
+                return stage
+        except OSError:
+            close_stage(stage)
+            raise
+        close_stage(stage)
 
 
 def close_stage(stage: Stage) -> None:
     """Remove a stage with what is still in it."""
-    shutil.rmtree(stage.place, ignore_errors=True)
+    _remove(stage.place)
     os.close(stage.lock)
+
+
+def _remove(place: Path) -> None:
+    """Remove a stage, its lock last: whoever is killed on the way leaves one that can be told."""
+    for inner in (_NEW, _OLD):
+        shutil.rmtree(place / inner, ignore_errors=True)
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def put_in_place(stage: Stage, target: Path) -> None:
@@ -97,7 +111,7 @@ def clear_leftovers(parent: Path) -> list[Path]:
             if (place / _OLD).exists() and not target.exists():
                 (place / _OLD).rename(target)
             if place.is_dir():
-                shutil.rmtree(place, ignore_errors=True)
+                _remove(place)
             else:
                 place.unlink(missing_ok=True)
             removed.append(place)
@@ -105,17 +119,14 @@ def clear_leftovers(parent: Path) -> list[Path]:
 
 
 def _is_dead(place: Path) -> bool:
-    """Whether nobody holds the lock of a stage or file.
-
-    A folder without a lock is ours only if it is empty: killed before its lock was made.
-    """
+    """Whether nobody holds the lock of a stage or file; others' folders have none."""
     if fcntl is None:
         return False
     try:
         lock = place / _LOCK if place.is_dir() else place
         handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return not any(place.iterdir()) and time.time() - place.stat().st_mtime > _BORN
+        return not any(place.iterdir())  # killed before its lock was made
     except OSError:
         return False
     try:
