@@ -11,6 +11,7 @@ from studies.bench_data import data_table
 from studies.constant_tables import constants_table, scenes_table, untuned_table
 from studies.constant_tables import summary as constants_summary
 from studies.lamp_tables import hard_table, near_table
+from studies.trust_tables import filled
 
 from anylight.benchmark.catalogue import SUPPLEMENT, columns
 from anylight.benchmark.figures import Axis
@@ -412,8 +413,17 @@ def write_constants() -> None:
     (DOCS / "constants.md").write_text(made + text)
 
 
+def write_reliability() -> None:
+    """docs/reliability.md."""
+    made = "<!-- Made by `make tables` from docs/results/trust.json and its template. -->\n"
+    template = (DOCS / "reliability.template.md").read_text()
+    page = filled(template, (DOCS / "results" / "trust.json").read_text())
+    (DOCS / "reliability.md").write_text(made + page)
+
+
 def main() -> None:
     """Write the pages."""
+    write_reliability()
     write_method()
     write_benchmark()
     write_constants()

@@ -53,6 +53,23 @@ def test_without_any_place_code_is_kept_for_the_process_alone(tmp_path):
     assert not os.path.exists(told[1])
 
 
+def test_folders_that_others_may_write_are_not_used(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    assert compiler.is_private(shared)
+    assert not compiler.is_private(tmp_path / "nowhere")
+    shared.chmod(0o777)
+    assert not compiler.is_private(shared)
+    program = "import os, anylight.compiler as c; print(c.IS_KEPT, os.environ['NUMBA_CACHE_DIR'])"
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(shared)},
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert told[0] == "False"
+    assert told[1] != str(shared)
+
+
 def test_warm_up_says_where_code_cannot_be_kept(monkeypatch, capsys):
     monkeypatch.setattr("anylight.cli.warm_up.IS_KEPT", False)
     assert main(["warm-up"]) == 2

@@ -7,7 +7,6 @@
 Ends with 1 if any promise of docs/reliability.md was broken.
 """
 
-import errno
 import json
 import platform
 import shutil
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import tyro
-from studies.trust import faults, fuzz, kills, options
+from studies.trust import fuzz, kills
 from studies.trust.corpus import CORPUS, good_capture, tried
 from studies.trust.parsers import PARSERS
 
@@ -45,10 +44,12 @@ class Effort:
     option_seconds: float
     guided_seconds: float
     """For each parser by atheris; none if zero."""
+    corpus_apart: bool
+    """Every bad capture in a process of its own."""
 
 
-SHORT = Effort(100, 6, 4.0, 40.0, 0.0)
-LONG = Effort(1000, 60, 60.0, 600.0, 60.0)
+SHORT = Effort(100, 5, 3.0, 30.0, 0.0, False)
+LONG = Effort(1000, 60, 60.0, 600.0, 60.0, True)
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,10 @@ class Trust:
     """Write docs/results/trust.json."""
     only: str | None = None
     """One part alone: corpus, fuzz, faults, kills, options."""
-    here: tyro.conf.Suppress[str | None] = None
-    """A part that needs a process of its own."""
 
 
 def main(asked: Trust) -> None:
     """Run all parts, two at a time."""
-    if asked.here is not None:
-        sys.stdout.write(json.dumps(_here(*asked.here.split(":"))) + "\n")
-        return
     effort, begin = LONG if asked.long else SHORT, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -111,8 +107,16 @@ def _parts(effort: Effort, good: Path, place: Path) -> dict[str, list[Task]]:
             lambda: kills.benchmarks(new("benchmarks"), effort.coordinators),
         ],
         "corpus": [
-            lambda case=case, n=n: _case(case, good, new(f"case{n}"))  # type: ignore[misc]
-            for n, case in enumerate(CORPUS)
+            *(
+                lambda case=case, n=n: _case(case, good, new(f"case{n}"))
+                for n, case in enumerate(CORPUS)
+                if effort.corpus_apart
+            ),
+            *(
+                lambda n=n: _apart("corpus", f"{n}/6", good)
+                for n in range(6)
+                if not effort.corpus_apart
+            ),
         ],
         "fuzz": [
             lambda name=name: fuzz.in_a_process(name, effort.fuzz_seconds, 10**9)  # type: ignore[misc]
@@ -124,10 +128,10 @@ def _parts(effort: Effort, good: Path, place: Path) -> dict[str, list[Task]]:
             if effort.guided_seconds
         ],
         "faults": [
-            lambda code=code: _apart(f"faults:{code}:{good}")  # type: ignore[misc]
+            lambda code=code: _apart("faults", code, good)  # type: ignore[misc]
             for code in ("ENOSPC", "EACCES", "EIO", "EFBIG")
         ],
-        "options": [lambda: _apart(f"options:{effort.option_seconds}:{good}")],
+        "options": [lambda: _apart("options", str(effort.option_seconds), good)],
     }
 
 
@@ -137,25 +141,16 @@ def _case(case: Any, good: Path, place: Path) -> dict[str, Any]:
     return {"tried": 1, "wrong": wrong}
 
 
-def _apart(words: str) -> dict[str, Any]:
+def _apart(part: str, what: str, good: Path) -> dict[str, Any]:
     """Run a part in a process of its own."""
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "studies.trust", "--here", words],
+        [sys.executable, "-W", "ignore", "-m", "studies.trust.apart", part, what, str(good)],
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     if run.returncode:
-        return {"tried": 0, "wrong": [f"{words}: {run.stderr[-500:]}"]}
+        return {"tried": 0, "wrong": [f"{part} {what}: {run.stderr[-500:]}"]}
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     return found
-
-
-def _here(part: str, what: str, good: str) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        if part == "options":
-            return options.tried(Path(good), float(what), 10**9)
-        if what == "EFBIG":
-            return faults.at_every_size(Path(good), Path(folder))
-        return faults.at_every_write(Path(good), Path(folder), getattr(errno, what))
 
 
 def _guided(name: str, seconds: float) -> dict[str, Any]:

@@ -401,7 +401,7 @@ def test_a_read_only_place_is_named(capture, tmp_path, capsys, monkeypatch):
         def denied(**_):
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr("anylight.io.folder.tempfile.mkdtemp", denied)
+        monkeypatch.setattr("anylight.io.stage.tempfile.mkdtemp", denied)
     fails(capsys, ["run", str(capture), "--out", str(place / "out"), *FAST], "cannot be written")
 
 

@@ -1,7 +1,5 @@
 """Output folders that appear whole or not at all."""
 
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ def check_output(target: Path, owned: Owned) -> None:
     while not parent.exists():
         parent = parent.parent
     try:
-        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", dir=parent))
+        close_stage(open_stage(parent / target.name))
     except OSError as error:
         raise _unwritable(target, error) from error
 
