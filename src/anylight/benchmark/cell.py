@@ -25,6 +25,7 @@ from anylight.geometry.normals import depth_normals
 from anylight.initial.start import hemisphere_start
 from anylight.intake.load import load_capture
 from anylight.io.archive import TRUTH_NAMES, load_reconstruction, save_reconstruction
+from anylight.io.cache import user_cache
 from anylight.io.capture import save_capture
 from anylight.io.folder import Owned, staged_folder
 from anylight.io.images import png_bytes
@@ -225,12 +226,7 @@ def _rendered(options: SynthOptions) -> tuple[Capture, Reconstruction]:
 def cache_folder() -> Path:
     """Where renderings are kept between cells: in the user's cache, which only the user writes."""
     given = os.environ.get(_CACHE)
-    if given:
-        return Path(given)
-    home = os.environ.get("XDG_CACHE_HOME")
-    folder = (Path(home) if home else Path.home() / ".cache") / "anylight" / "bench"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
+    return Path(given) if given else user_cache("bench")
 
 
 def _stamp(options: SynthOptions) -> bytes:

@@ -13,7 +13,7 @@ from anylight.errors import InvalidInputError
 from anylight.intake.fingerprint import fingerprint
 from anylight.model.status import Status
 
-from .record import named_files
+from .record import named_files, versions
 
 
 def named_after(capture: Path, what: str) -> Path:
@@ -90,6 +90,15 @@ def is_finished(folder: Path, identity: Identity, asked: dict[str, msgspec.Struc
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return False
     return bool(same and record["status"] != str(Status.INTERRUPTED))
+
+
+def run_key(identity: Identity, asked: dict[str, msgspec.Struct]) -> str:
+    """What a run of these bytes with these options by this very program is called."""
+    source = Path(anylight.__file__).parent
+    stamps = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in source.rglob("*.py")]
+    wanted = [msgspec.to_builtins(options) for options in asked.values()]
+    words = [identity.fingerprint, named_files(asked), wanted, versions(), sorted(stamps)]
+    return hashlib.sha256(msgspec.json.encode(words)).hexdigest()[:32]
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -21,8 +21,10 @@ from anylight.intake.options import IntakeOptions
 from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
+from anylight.io.journal import FileJournal
 from anylight.io.room import check_disk, check_memory
 from anylight.model.finding import Finding
+from anylight.model.journal import remembering
 from anylight.model.method import Iteration, Progress, StopRequestedError
 from anylight.model.result import Result
 from anylight.model.scale import ScaleOptions, check_scale, to_scale
@@ -34,7 +36,7 @@ from anylight.threads import IS_KEPT, compiling
 from .flags import MethodFlags, settings_of
 from .interrupt import stopping, undisturbed
 from .mask import mask_preview
-from .place import Identity, digests, is_finished, place_of
+from .place import Identity, digests, is_finished, place_of, run_key
 from .progress import say, shown_progress
 from .record import plain, record, story, write_trace
 from .warm_up import MOST, NOT_KEPT
@@ -118,7 +120,11 @@ class Run:
             say(console, f"warning: {warning}", style="yellow")
         if not IS_KEPT:
             say(console, NOT_KEPT, style="yellow")
-        result = _shown(console, steps(intake.capture, self.solver, settings))
+        journal = FileJournal.of(run_key(identity, self.asked()))
+        with remembering(journal):
+            result = _shown(console, steps(intake.capture, self.solver, settings))
+        if journal.recalled:
+            say(console, f"{journal.recalled} parts were taken over from a run that was cut short")
         scene = to_scale(result.reconstruction, self.scale, *place, distance)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
@@ -132,6 +138,8 @@ class Run:
             staged_folder(out, OWNED) as stage,
         ):
             _write(stage, self, (identity, intake), result, findings, progress)
+        if result.status is not Status.INTERRUPTED:
+            journal.forget()
         say(
             console,
             f"{result.status}; {len(result.trace)} steps in {result.seconds['solve']:.1f} s: {out}",
