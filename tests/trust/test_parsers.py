@@ -10,7 +10,7 @@ from studies.trust.parsers import PARSERS
 
 TEXTS = ("K", "YAML", "COLMAP", "LP", "TOML", "polygon", "PFM", "OFF")
 BRIEFLY = settings(
-    max_examples=25, deadline=None, database=None,
+    max_examples=25, deadline=None, database=None, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 pytestmark = [
@@ -30,6 +30,15 @@ def test_damaged_files_get_a_sentence(parser, tmp_path):
     chance = random.Random(20191027)
     for _ in range(40):
         assert parser.holds(mutated(chance, parser), tmp_path) is None
+
+
+@pytest.mark.parametrize("content", [b"3" + b"\x1c" * 9 + b"\na\nb\nc", b"9" * 5000 + b"\na 0 0 1"])
+def test_what_fuzzing_found_in_lp(content, tmp_path):
+    assert PARSERS["LP"].holds(content, tmp_path) is None
+
+
+def test_what_fuzzing_found_in_polygons(tmp_path):
+    assert PARSERS["polygon"].holds(b"1,1\n2,2", tmp_path) is None
 
 
 @pytest.mark.parametrize("name", TEXTS)
