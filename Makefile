@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint figures tables api bench-speed bench-drift clean
+.PHONY: demo test test-slow lint figures tables api bench-speed bench-drift trust trust-long lock audit wheel-check clean
 
 demo: $(VENV)/.core
 	$(BIN)/anylight synth --shape bust --albedo rectcircle --images 25 --height 320 --out demo/bust
@@ -40,6 +40,13 @@ bench-speed: $(VENV)/.dev
 bench-drift: $(VENV)/.dev
 	$(BIN)/python -m studies.drift
 
+trust: $(VENV)/.dev
+	$(BIN)/python -m studies.trust
+
+trust-long: $(VENV)/.dev
+	$(BIN)/pip install --quiet --disable-pip-version-check atheris
+	$(BIN)/python -m studies.trust --long
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "anylight needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 2; }
@@ -49,9 +56,28 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
+# With LOCKED=1, exactly the files of .ci/dev.lock, each checked against its hash.
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+ifdef LOCKED
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+else
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+endif
 	@touch $@ $(VENV)/.core
+
+lock: $(VENV)/.dev
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --upgrade pyproject.toml --extra dev --universal \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+	  --output-file .ci/dev.lock
+
+audit: $(VENV)/.dev
+	$(BIN)/pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/pip-audit --disable-pip --no-deps --require-hashes -r .ci/dev.lock
+
+wheel-check: $(VENV)/.dev
+	$(BIN)/python -m studies.trust.wheel
 
 clean:
 	rm -rf $(VENV) demo

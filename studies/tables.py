@@ -7,9 +7,11 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from studies.bench_data import data_table
 from studies.constant_tables import constants_table, scenes_table, untuned_table
 from studies.constant_tables import summary as constants_summary
 from studies.lamp_tables import hard_table, near_table
+from studies.trust_tables import filled
 
 from anylight.benchmark.catalogue import SUPPLEMENT, columns
 from anylight.benchmark.figures import Axis
@@ -374,6 +376,7 @@ def write_benchmark() -> None:
         "BENCH_DETAILS": benchmark_details(main, shown),
         "BENCH_REAL": benchmark_details(photographs, shown_real),
         "HEIGHT": "320",
+        "BENCH_DATA": data_table(),
     }.items():
         text = text.replace("{{" + name + "}}", value)
     degrees = Axis("mean angular error (degrees)")
@@ -410,8 +413,17 @@ def write_constants() -> None:
     (DOCS / "constants.md").write_text(made + text)
 
 
+def write_reliability() -> None:
+    """docs/reliability.md."""
+    made = "<!-- Made by `make tables` from docs/results/trust.json and its template. -->\n"
+    template = (DOCS / "reliability.template.md").read_text()
+    page = filled(template, (DOCS / "results" / "trust.json").read_text())
+    (DOCS / "reliability.md").write_text(made + page)
+
+
 def main() -> None:
     """Write the pages."""
+    write_reliability()
     write_method()
     write_benchmark()
     write_constants()

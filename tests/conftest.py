@@ -1,10 +1,15 @@
 import os
+import signal
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers side by side must not fight over the cores: runs ask for more threads where they
     # test them.
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # In the background and under nohup Ctrl-C is ignored, and programs that are started inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import numpy as np
 import pytest

@@ -53,6 +53,23 @@ def test_without_any_place_code_is_kept_for_the_process_alone(tmp_path):
     assert not os.path.exists(told[1])
 
 
+def test_folders_that_others_may_write_are_not_used(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    assert compiler.is_private(shared)
+    assert not compiler.is_private(tmp_path / "nowhere")
+    shared.chmod(0o777)
+    assert not compiler.is_private(shared)
+    program = "import os, anylight.compiler as c; print(c.IS_KEPT, os.environ['NUMBA_CACHE_DIR'])"
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(shared)},
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert told[0] == "False"
+    assert told[1] != str(shared)
+
+
 def test_warm_up_says_where_code_cannot_be_kept(monkeypatch, capsys):
     monkeypatch.setattr("anylight.cli.warm_up.IS_KEPT", False)
     assert main(["warm-up"]) == 2
@@ -71,3 +88,28 @@ def test_warm_up_compiles_everything_once(tmp_path):
     ]  # fmt: skip
     assert f"{MOST} functions compiled" in said[0]
     assert "everything was compiled already" in said[1]
+
+
+def test_at_debug_only_we_are_heard(tmp_path):
+    program = """
+import logging
+heard = []
+logging.basicConfig(level=logging.DEBUG)
+logging.getLogger().handlers[0].emit = lambda record: heard.append(record.name)
+import anylight, numpy as np
+from anylight.threads import loop
+def twice(begin, end, values):
+    for i in range(begin, end):
+        values[i] *= 2
+loop({}, over="values")(twice)(np.ones(5))
+import trimesh
+trimesh.creation.box()
+capture = anylight.render(anylight.SynthOptions(images=3, height=24)).capture
+anylight.reconstruct(capture, method="favaro2012")
+print(sorted(set(heard)))
+"""
+    place = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=place
+    )
+    assert run.stdout == "['anylight']\n"

@@ -6,12 +6,18 @@ loaded when it is first used.
 """
 
 import ast
+import logging
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 __version__ = "0.1.0.dev0"
+
+for _name in ("numba", "trimesh"):
+    # Who listens at DEBUG wants to hear us, not the compiler's 90 000 lines.
+    if logging.getLogger(_name).level == logging.NOTSET:
+        logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 @cache

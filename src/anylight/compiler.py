@@ -2,7 +2,8 @@
 
 Compiled code is kept beside the sources, or else in the user's cache folder. Where neither can be
 written (a read-only installation without a home), it is kept in a temporary folder of this process
-alone: compiled code of other people is never loaded.
+alone. Folders that belong to other people, or that others may write, are not used: what is kept is
+read back as it is, so compiled code of other people must never be there.
 """
 
 import atexit
@@ -28,6 +29,18 @@ def _is_writable(folder: Path) -> bool:
         return False
 
 
+def is_private(folder: Path) -> bool:
+    """Whether a folder is ours, and only we can write into it."""
+    if not hasattr(os, "geteuid"):
+        return True
+    try:
+        facts = folder.stat()
+    except OSError:
+        return False
+    by_group = facts.st_mode & 0o020 and facts.st_gid != os.getegid()
+    return facts.st_uid == os.geteuid() and not facts.st_mode & 0o002 and not by_group
+
+
 def _user_cache() -> Path | None:
     """The folder that the compiler itself would take; None if there is no home."""
     given = os.environ.get("XDG_CACHE_HOME")
@@ -41,8 +54,13 @@ def _kept() -> bool:
     """Whether compiled code can be kept for the next run; else it gets a folder of its own."""
     given, beside = os.environ.get(_KEY), Path(__file__).parent / "kernels" / "__pycache__"
     user = _user_cache()
-    folders = [Path(given)] if given else [beside, *([] if user is None else [user])]
-    if any(_is_writable(folder) for folder in folders):
+    first = Path(given) if given else beside
+    is_written = _is_writable(first)
+    if is_written and is_private(first):
+        return True
+    if not given and user is not None and _is_writable(user) and is_private(user):
+        if is_written:  # by others, too: the compiler would take it
+            os.environ[_KEY] = str(user)
         return True
     own = tempfile.mkdtemp(prefix="anylight-")
     atexit.register(shutil.rmtree, own, ignore_errors=True)

@@ -1,5 +1,6 @@
 """From a capture to a result, by any method."""
 
+import logging
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,8 @@ from anylight.paper.method import PAPER
 from anylight.threads import quiet_algebra, use_threads
 
 BALLOON = "balloon"
+_LOG = logging.getLogger("anylight")
+"""Every step, for those who listen at DEBUG."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -237,6 +240,7 @@ def _traced(
             break
         if not isinstance(progress, Progress):
             raise TypeError(f"the method {method.name} yielded {type(progress).__name__}")
+        _LOG.debug("%s", progress.line)
         if progress.report is not None:
             trace.append(replace(progress, state=None))
         try:

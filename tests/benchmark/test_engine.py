@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -114,3 +116,48 @@ def test_a_worker_killed_in_the_middle_is_survived_and_recorded(tmp_path):
     assert len(done[key].starts) == 2
     assert done[key].starts[0].pid == pid
     assert done[key].starts[1].pid != pid
+
+
+COORDINATOR = """
+import sys
+from functools import partial
+from pathlib import Path
+from anylight.benchmark.engine import run_locally
+from tests.benchmark.test_engine import wait_for_release
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    list(run_locally(partial(wait_for_release, sys.argv[1]), {"a": 1, "b": 2}, 2, None, place))
+"""
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[-1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_when_the_coordinator_is_killed_its_workers_end_and_the_next_run_cleans_up(tmp_path):
+    (tmp_path / "coordinator.py").write_text(COORDINATOR)
+    root = Path(__file__).parents[2]
+    run = subprocess.Popen(
+        [sys.executable, str(tmp_path / "coordinator.py"), str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": str(root)},
+    )
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("at_*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = [int(path.name.split("_")[2]) for path in tmp_path.glob("at_*")]
+    assert len(workers) == 2
+    run.kill()
+    run.wait()
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_alive, workers))
+    assert list(tmp_path.glob(".tasks.anylight-*"))
+    (tmp_path / "released").touch()
+    tasks = {"a": 1, "b": 2}
+    done = list(run_locally(partial(wait_for_release, str(tmp_path)), tasks, 2, None, tmp_path))
+    assert {d.key: d.value for d in done} == {"a": 1, "b": 4}
+    assert not list(tmp_path.glob(".tasks.anylight-*"))

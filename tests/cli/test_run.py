@@ -1,5 +1,6 @@
 import csv
 import errno
+import hashlib
 import json
 import os
 import pkgutil
@@ -102,10 +103,68 @@ def test_neither_truth_nor_name_of_the_folder_matters(ran, capture, tmp_path):
     assert (out / "result.npz").read_bytes() == (ran / "result.npz").read_bytes()
 
 
-def test_a_second_run_replaces_the_first(capture, tmp_path):
-    arguments = ["run", str(capture), "--out", str(tmp_path / "out"), *FAST]
+def test_a_finished_run_is_not_repeated_unless_something_changed(capture, tmp_path, capsys):
+    own, out = tmp_path / "own", tmp_path / "out"
+    shutil.copytree(capture, own)
+    arguments = ["run", str(own), "--out", str(out), "--only-result", *FAST]
+
+    def runs(*more):
+        before = (out / "run.json").stat().st_ino
+        assert main([*arguments, *more]) == 0
+        return (out / "run.json").stat().st_ino != before
+
     assert main(arguments) == 0
-    assert main(arguments) == 0
+    record = json.loads((out / "run.json").read_text())
+    assert set(record["files"]) == {
+        path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.name != "run.json"
+    }
+    result = (out / "result.npz").read_bytes()
+    assert record["files"]["result.npz"] == hashlib.sha256(result).hexdigest()
+    capsys.readouterr()
+    assert not runs()
+    assert "finished before" in capsys.readouterr().err
+    assert runs("--again")
+    assert (out / "result.npz").read_bytes() == result
+    assert runs("--iterations", "5")
+    assert not runs("--iterations", "5")
+    photo = read_image(own / "photo_02.png")
+    photo[photo.shape[0] // 2, photo.shape[1] // 2] += 1
+    write_image(own / "photo_02.png", photo)
+    assert runs("--iterations", "5")
+    (out / "trace.csv").unlink()
+    assert runs("--iterations", "5")
+
+
+def test_the_result_of_another_capture_is_kept(capture, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    short = ["--only-result", *FAST]
+    for place in ("a", "b"):
+        shutil.copytree(capture, tmp_path / place / "vase.v1")
+    photo = read_image(tmp_path / "b" / "vase.v1" / "photo_02.png")
+    write_image(tmp_path / "b" / "vase.v1" / "photo_02.png", photo // 2)
+    for place in ("a/vase.v1", "b/vase.v1"):
+        assert main(["run", place, *short]) == 0
+    names = {path.name for path in tmp_path.glob("*_result*")}
+    assert names == {"vase.v1_result", "vase.v1_result_2"}
+    fails(capsys, ["run", "b/vase.v1", "--out", "vase.v1_result", *short], "another capture")
+    before = (tmp_path / "vase.v1_result" / "result.npz").read_bytes()
+    assert main(["run", "b/vase.v1", "--out", "vase.v1_result", "--replace", *short]) == 0
+    assert (tmp_path / "vase.v1_result" / "result.npz").read_bytes() != before
+
+
+def test_a_result_among_the_photos_is_not_photos(capture, ran, tmp_path, capsys):
+    own = tmp_path / "own"
+    shutil.copytree(capture, own)
+    out = own / "result"
+    assert main(["run", str(own), "--out", str(out), "--use", "5", *FAST]) == 0
+    assert (out / "result.npz").read_bytes() == (ran / "result.npz").read_bytes()
+    capsys.readouterr()
+    assert main(["run", str(own), "--out", str(out), "--use", "5", *FAST]) == 0
+    assert "finished before" in capsys.readouterr().err
+    fails(capsys, ["info", str(out)], "result of a run", "give the folder of the photos")
+    for name in ("confidence.png", "openness.png", "mesh_texture.png"):
+        shutil.copy(ran / "normals.png", own / name)
+    assert load_capture(own).num_photos == 6
 
 
 def test_preset_is_another_word_for_method(capture, ran, tmp_path):
@@ -253,6 +312,31 @@ def test_ctrl_c_without_a_result_leaves_nothing(
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_in_the_background_ctrl_c_is_not_for_us(capture, tmp_path, monkeypatch):
+    press_ctrl_c(monkeypatch, "anylight.paper.alternate.update_depth", 2)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert (
+            main(["run", str(capture), "--out", str(tmp_path / "o"), "--only-result", *FAST]) == 0
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_being_told_to_end_leaves_nothing(capture, tmp_path):
+    program = [sys.executable, "-m", "anylight.cli.main", "run", str(capture)]
+    arguments = ["--out", str(tmp_path / "out"), "--preset", "paper", "--iterations", "9999"]
+    run = subprocess.Popen([*program, *arguments], stderr=subprocess.PIPE, text=True)
+    for said in run.stderr:
+        if said.startswith("iteration 3/"):
+            run.terminate()
+            break
+    rest = run.communicate(timeout=60)[1]
+    assert run.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in rest
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_run_leaves_meshes_maps_and_a_report(ran):
     names = {path.relative_to(ran).as_posix() for path in ran.rglob("*") if path.is_file()}
     assert {
@@ -317,7 +401,7 @@ def test_a_read_only_place_is_named(capture, tmp_path, capsys, monkeypatch):
         def denied(**_):
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr("anylight.io.folder.tempfile.mkdtemp", denied)
+        monkeypatch.setattr("anylight.io.stage.tempfile.mkdtemp", denied)
     fails(capsys, ["run", str(capture), "--out", str(place / "out"), *FAST], "cannot be written")
 
 

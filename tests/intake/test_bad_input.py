@@ -80,11 +80,15 @@ def test_a_photo_that_is_there_twice(folder):
     refused(folder, "photo_03.png", "same photo as photo_01.png", "remove one")
 
 
-def test_photos_that_are_all_alike_are_another_matter(folder):
+def test_photos_that_are_all_alike(folder, rng):
     content = (folder / "photo_01.png").read_bytes()
     for path in folder.glob("photo_*"):
         path.write_bytes(content)
-    assert load(folder).capture.num_photos == 4
+    refused(folder, "all 4 photos are the same", "different light")
+    photos = noise(rng, 4, SHAPE)
+    photos[3] = photos[1]
+    np.savez(folder / "twins.npz", photos=photos)
+    refused(folder / "twins.npz", "photo_03", "same photo as photo_01")
 
 
 def test_a_mask_all_black(folder):
@@ -140,7 +144,7 @@ def test_a_link_that_leads_nowhere(folder):
 
 def test_black_photos_are_read(tmp_path):
     for index in range(3):
-        Image.new("RGB", (36, 24)).save(tmp_path / f"{index}.png")
+        Image.new("RGB", (36, 24), (0, 0, index)).save(tmp_path / f"{index}.png")
     intake = load(tmp_path)
     assert intake.capture.mask.all()
 

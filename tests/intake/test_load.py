@@ -100,7 +100,7 @@ def test_srgb_is_undone_when_the_notes_say_so(tmp_path, rng, dtype):
 def test_all_levels_survive_linearisation(tmp_path):
     levels = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
     for index in range(3):
-        write_image(tmp_path / f"{index}.png", levels)
+        write_image(tmp_path / f"{index}.png", np.roll(levels, index))
     (tmp_path / "capture.toml").write_text('transfer = "srgb"\ncamera = "orthographic"')
     assert len(np.unique(load_capture(tmp_path).photos[0])) == 256
 

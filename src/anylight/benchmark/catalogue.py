@@ -108,6 +108,11 @@ SMOOTHNESSES = (0.0014, 0.0045, 0.014, 0.045, 0.14, 0.45, 1.4)
 NUMBERS = (4, 6, 8, 10, 15, 20, 25)
 
 Protocol = Literal["depth", "mesh", "traced"]
+PROTOCOLS: Mapping[Protocol, str] = {
+    "depth": "normals by forward differences of the depth, as in the paper",
+    "mesh": "true normals",
+    "traced": "true normals, cast shadows and light from one part to another",
+}
 TRACED_BOUNCES = 6
 """Of light, under the protocol traced."""
 

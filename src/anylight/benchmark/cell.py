@@ -6,10 +6,8 @@ A cell is a pure function of its description, so that it gives the same numbers 
 import hashlib
 import os
 import resource
-import shutil
 import socket
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -27,7 +25,9 @@ from anylight.geometry.normals import depth_normals
 from anylight.initial.start import hemisphere_start
 from anylight.intake.load import load_capture
 from anylight.io.archive import TRUTH_NAMES, load_reconstruction, save_reconstruction
+from anylight.io.cache import user_cache
 from anylight.io.capture import save_capture
+from anylight.io.folder import Owned, staged_folder
 from anylight.io.images import png_bytes
 from anylight.io.results import load_result
 from anylight.metrics import evaluate
@@ -52,6 +52,7 @@ _PICTURE = 200
 _ERROR_DEG = 40.0
 """Angle that the error maps show as white."""
 _CACHE = "ANYLIGHT_BENCH_CACHE"
+_KEPT = Owned("truth.npz", ("*.png", "*.tif", "*.exr", "K.txt", "capture.toml", "truth.npz"))
 """Environment variable that names the folder for rendered scenes."""
 
 
@@ -213,19 +214,19 @@ def scene_of(scene: Scene) -> tuple[Capture, Reconstruction | None]:
 
 def _rendered(options: SynthOptions) -> tuple[Capture, Reconstruction]:
     digest = hashlib.sha256(msgspec.json.encode(options) + _stamp(options)).hexdigest()[:24]
-    default = Path(tempfile.gettempdir()) / f"anylight-bench-{os.getuid()}"
-    folder = Path(os.environ.get(_CACHE, default)) / digest
+    folder = cache_folder() / digest
     if not (folder / "truth.npz").is_file():
         made = render(options)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        stage = Path(tempfile.mkdtemp(dir=folder.parent))
-        save_capture(stage, made.capture)
-        save_reconstruction(stage / "truth.npz", made.truth)
-        try:
-            stage.rename(folder)
-        except OSError:  # somebody else was faster
-            shutil.rmtree(stage)
+        with staged_folder(folder, _KEPT) as stage:
+            save_capture(stage, made.capture)
+            save_reconstruction(stage / "truth.npz", made.truth)
     return load_capture(folder), load_reconstruction(folder / "truth.npz")
+
+
+def cache_folder() -> Path:
+    """Where renderings are kept between cells: in the user's cache, which only the user writes."""
+    given = os.environ.get(_CACHE)
+    return Path(given) if given else user_cache("bench")
 
 
 def _stamp(options: SynthOptions) -> bytes:

@@ -9,15 +9,19 @@ import os
 import resource
 import socket
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any
 
 from anylight.errors import InvalidInputError
+from anylight.io.stage import clear_leftovers, close_stage, open_stage
 
 TRIES = 3
 """How often a task is started before it is given up."""
@@ -57,19 +61,23 @@ def run_here(function: Task, arguments: Mapping[str, Any]) -> Iterator[Done]:
 
 
 def run_locally(
-    function: Task, arguments: Mapping[str, Any], jobs: int, memory_mb: int | None = None
+    function: Task,
+    arguments: Mapping[str, Any],
+    jobs: int,
+    memory_mb: int | None = None,
+    place: Path | None = None,
 ) -> Iterator[Done]:
-    """Run tasks in local processes.
+    """Run tasks in local processes, which end with this one, however it ends.
 
     Args:
         function: what to run; importable by name.
         arguments: its argument by task.
         jobs: number of processes.
         memory_mb: address space that a process may use.
+        place: folder for notes about starts, while it runs; a temporary one if not given.
     """
     todo = dict(arguments)
-    with tempfile.TemporaryDirectory() as place:
-        log = Path(place)
+    with _notes(place) as log:
         while todo:
             finished = set()
             context = multiprocessing.get_context("spawn")
@@ -86,6 +94,22 @@ def run_locally(
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
             todo = {key: value for key, value in todo.items() if key not in finished}
+
+
+@contextmanager
+def _notes(place: Path | None) -> Iterator[Path]:
+    """A folder that is gone afterwards; if we are killed, the next run removes it."""
+    if place is None:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    clear_leftovers(place)
+    stage = open_stage(place / "tasks")
+    try:
+        yield stage.new
+    finally:
+        close_stage(stage)
 
 
 def _pooled(
@@ -132,9 +156,18 @@ def _given_up(keys: set[str], log: Path) -> list[str]:
 
 
 def _limit(memory_mb: int | None) -> None:
+    """Prepare a process: bound its memory, and let it end with the one that started it."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if memory_mb is not None:
         size = memory_mb * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)
 
 
 def _tried(function: Task, argument: Any) -> tuple[Any, str]:

@@ -9,6 +9,8 @@ import msgspec
 from anylight.benchmark.catalogue import (
     ALBEDOS,
     NUMBERS,
+    PROTOCOLS,
+    RENDERED,
     SHAPES,
     SMOOTHNESSES,
     STUDY_PAIRS,
@@ -121,6 +123,19 @@ class Selection:
                 f"such as {names}."
             )
         return cells
+
+    def described(self) -> str:
+        """What the numbers of the tables are about, for everybody who reads only them."""
+        meshes, lights = "the meshes that were given", "the light maps that were given"
+        if self.meshes is None:
+            pairs = [f"{s.stand_in} for {s.name}" for s in map(shape_of, self.shapes)]
+            meshes = f"embedded shapes that stand in for the meshes ({', '.join(pairs)})"
+        if self.lights is None:
+            lights = "embedded lights"
+        return (
+            f"Rendered by protocol {self.protocol} ({PROTOCOLS[self.protocol]}), {self.height} "
+            f"pixels high, {USED} of {RENDERED} photos, from {meshes} under {lights}."
+        )
 
     def scenes(self) -> list[Scene]:
         """All rendered data sets."""

@@ -1,12 +1,12 @@
 """Results on disk: one JSON file per cell, its pictures beside it."""
 
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from anylight.io.stage import write_whole
 
 from .cell import Cell, Outcome
 from .engine import Launch
@@ -45,11 +45,11 @@ class Store:
         if outcome is not None:
             record = dict(outcome.record)
             for name, png in outcome.pictures.items():
-                _write(self._pictures / f"{key}.{name}.png", png)
+                write_whole(self._pictures / f"{key}.{name}.png", png)
         record["starts"] = [{"host": start.host, "pid": start.pid} for start in starts]
         record["retries"] = max(len(starts) - 1, 0)
         text = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
-        _write(self._cells / f"{key}.json", text)
+        write_whole(self._cells / f"{key}.json", text)
         return record
 
     def records(self, cells: Iterable[Cell]) -> list[Record]:
@@ -61,11 +61,3 @@ class Store:
         """A picture of a cell, if it was made."""
         path = self._pictures / f"{key}.{name}.png"
         return path if path.is_file() else None
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    Path(name).replace(path)

@@ -11,15 +11,13 @@ import tyro
 
 from anylight.errors import InvalidInputError
 from anylight.intake.options import IntakeOptions
-from anylight.intake.source import fingerprint
 from anylight.model.scale import ScaleOptions
-from anylight.model.status import Status
 from anylight.pipeline import RunOptions
 
 from .bench import run_tasks
 from .flags import MethodFlags
+from .place import Identity, is_finished
 from .progress import say, shown_progress
-from .record import named_files
 from .run import OutputOptions, Run
 
 
@@ -41,6 +39,10 @@ class Batch:
     methods: MethodFlags = field(default_factory=MethodFlags)
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
+    again: bool = False
+    """Run also what is finished."""
+    replace: bool = False
+    """Overwrite results of other captures."""
     jobs: int = 1
     """Local processes."""
     memory_mb: int | None = None
@@ -52,7 +54,7 @@ class Batch:
         """Run what is missing and say how it went."""
         if not self.captures:
             raise InvalidInputError("there is nothing to do: name the folders of the captures.")
-        names = [capture.resolve().stem for capture in self.captures]
+        names = [capture.resolve().name for capture in self.captures]
         twins = {name for name in names if names.count(name) > 1}
         if twins:
             raise InvalidInputError(
@@ -68,17 +70,19 @@ class Batch:
                 methods=self.methods,
                 scale=self.scale,
                 output=self.output,
+                again=self.again,
+                replace=self.replace,
             )
             for name, capture in zip(names, self.captures, strict=True)
         }
-        tasks = {name: task for name, task in tasks.items() if not is_finished(task)}
+        tasks = {name: task for name, task in tasks.items() if self.again or not _is_done(task)}
         say(console, f"{len(names)} captures, {len(tasks)} to run: {self.out}")
         failed = []
         try:
             failed = self._run(console, tasks)
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit) as stop:
             say(console, "stopped; finished captures are kept, the others run next time.")
-            raise SystemExit(130) from None
+            raise SystemExit(getattr(stop, "code", 130)) from None
         if failed:
             raise InvalidInputError(f"{len(failed)} of {len(tasks)} failed: {', '.join(failed)}.")
 
@@ -86,7 +90,9 @@ class Batch:
         """Run what is missing; names those that failed."""
         failed = []
         with shown_progress(console) as report:
-            ended = run_tasks(reconstruct_one, tasks, self.jobs, self.memory_mb, self.cluster)
+            ended = run_tasks(
+                reconstruct_one, tasks, self.jobs, self.memory_mb, self.cluster, self.out
+            )
             for count, done in enumerate(ended, start=1):
                 words = done.error or str(done.value)
                 if words != "done":
@@ -97,20 +103,13 @@ class Batch:
         return failed
 
 
-def is_finished(command: Run) -> bool:
-    """Whether a result of the same photos with the same options is there, and whole."""
+def _is_done(command: Run) -> bool:
+    """Whether there is nothing to do; a capture that cannot be read is tried, and says why."""
     assert command.out is not None
     try:
-        record = msgspec.json.decode((command.out / "run.json").read_bytes())
-        asked = command.asked()
-        same = (
-            record["fingerprint"] == fingerprint(command.capture)
-            and record["inputs"]["named_files"] == named_files(asked)
-            and all(record[name] == msgspec.to_builtins(o) for name, o in asked.items())
-        )
-    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return is_finished(command.out, Identity.of(command.capture), command.asked())
+    except OSError:
         return False
-    return bool(same and record["status"] != str(Status.INTERRUPTED))
 
 
 def reconstruct_one(command: Run, sharing: int = 1) -> str:

@@ -23,6 +23,7 @@ from anylight.benchmark.tables import as_csv, detailed_table, duration, summary_
 from anylight.errors import InvalidInputError
 from anylight.io.capture import save_capture
 from anylight.io.folder import check_output, staged_folder
+from anylight.io.stage import clear_leftovers, write_whole
 from anylight.pipeline import choose_photos
 
 from .progress import say, shown_progress
@@ -39,7 +40,7 @@ class Bench:
 
     Resumable: cells that are there already are not run again. Writes one JSON file per cell,
     tables (Markdown, CSV), curves of the studies (SVG, CSV) and index.html.
-    Try: anylight bench --out bench --shapes tennyson --albedos white --height 160
+    Try: anylight bench --out bench --shapes tennyson --albedos white --protocol mesh --height 160
     """
 
     out: Path
@@ -101,6 +102,8 @@ class Bench:
             raise InvalidInputError("there is nothing to compare: woodham needs --real.")
         if self.lights is not None and not _has_maps(self.lights):
             raise InvalidInputError(f"{self.lights}: holds no .hdr or .exr environment map.")
+        for place in (self.out, *self.out.glob("*/")):
+            clear_leftovers(place)
         missing = store.missing(cells)
         say(console, f"{len(cells)} cells, {len(missing)} to run: {self.out}")
         try:
@@ -114,6 +117,7 @@ class Bench:
             say(console, "stopped; cells that were finished are kept, the others run next time.")
             raise SystemExit(130) from None
         write_tables(store, plan, cells, methods)
+        sys.stdout.write(f"{plan.described()}\n\n")
         sys.stdout.write(summary_table(_main(store.records(cells)), methods))
         say(console, f"look at {self.out / 'index.html'}")
         records = store.records(cells)
@@ -127,7 +131,7 @@ class Bench:
             )
 
     def _run(self, cells: Mapping[str, Cell]) -> Iterator[Done]:
-        return run_tasks(run_cell, cells, self.jobs, self.memory_mb, self.cluster)
+        return run_tasks(run_cell, cells, self.jobs, self.memory_mb, self.cluster, self.out)
 
 
 def run_tasks(
@@ -136,8 +140,9 @@ def run_tasks(
     jobs: int,
     memory_mb: int | None,
     cluster: str | None,
+    place: Path,
 ) -> Iterator[Done]:
-    """Run tasks where the user wants them."""
+    """Run tasks where the user wants them; notes about local ones are kept in a place."""
     if jobs < 1:
         raise InvalidInputError("--jobs must be 1 or more.")
     if not arguments:
@@ -150,7 +155,7 @@ def run_tasks(
         return run_on_cluster(function, arguments, cluster)
     if jobs == 1 and memory_mb is None:
         return run_here(function, arguments)
-    return run_locally(partial(function, sharing=jobs), arguments, jobs, memory_mb)
+    return run_locally(partial(function, sharing=jobs), arguments, jobs, memory_mb, place)
 
 
 def _has_maps(folder: Path) -> bool:
@@ -213,17 +218,14 @@ def write_tables(
         ),
     }
     folder = store.folder
-    folder.mkdir(parents=True, exist_ok=True)
     text = "".join(f"## {title}\n\n{table}\n" for title, table in tables.items())
-    (folder / "tables.md").write_text(text, encoding="utf-8")
-    (folder / "cells.csv").write_text(as_csv(records), encoding="utf-8")
+    write_whole(folder / "tables.md", f"{plan.described()}\n\n{text}".encode())
+    write_whole(folder / "cells.csv", as_csv(records).encode())
     keys = msgspec.json.encode([record["key"] for record in records])
-    (folder / "cells.json").write_bytes(msgspec.json.format(keys, indent=1) + b"\n")
+    write_whole(folder / "cells.json", msgspec.json.format(keys, indent=1) + b"\n")
     for title, svg in figures.items():
         if svg:
             name = title.lower().replace("'", "").replace(" ", "_")
-            (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-    note = "Shapes are embedded stand-ins: " if plan.meshes is None else ""
-    note += ", ".join(f"{s.stand_in} for {s.name}" for s in SHAPES) if note else ""
-    page = benchmark_page(store, records, tables, figures, methods, note)
-    (folder / "index.html").write_text(page, encoding="utf-8")
+            write_whole(folder / f"{name}.svg", svg.encode())
+    page = benchmark_page(store, records, tables, figures, methods, plan.described())
+    write_whole(folder / "index.html", page.encode())

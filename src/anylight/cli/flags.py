@@ -22,6 +22,7 @@ from anylight.pipeline import RunOptions
 
 _RESERVED = {
     "capture", "captures", "out", "normal_format", "only_result", "jobs", "memory_mb", "cluster",
+    "again", "replace", "fit",
     *field_names(RunOptions), *field_names(IntakeOptions), *field_names(ScaleOptions),
 }  # fmt: skip
 """Names of other flags of the commands that run methods."""

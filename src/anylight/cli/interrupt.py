@@ -1,4 +1,4 @@
-"""Ctrl-C: what it means while a command runs."""
+"""Ctrl-C and the wish to end: what they mean while a command runs."""
 
 import os
 import signal
@@ -15,8 +15,12 @@ _Handler = Callable[[int, Any], Any] | int | None
 
 @contextmanager
 def _handled(handler: _Handler) -> Iterator[None]:
-    """Hear Ctrl-C in another way; only the main thread of a process can."""
-    if threading.current_thread() is not threading.main_thread():
+    """Hear Ctrl-C in another way; only the main thread of a process can.
+
+    In the background and under nohup Ctrl-C is not for us: it stays ignored.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield
         return
     before = signal.signal(signal.SIGINT, handler)
@@ -45,3 +49,10 @@ def stopping(console: rich.console.Console, stop: Callable[[], None]) -> Iterato
 def undisturbed() -> Any:
     """Let a finished solve be written even if Ctrl-C is pressed once more."""
     return _handled(signal.SIG_IGN)
+
+
+def end_cleanly(number: int, frame: object) -> None:
+    """Leave as after a mistake, so that nothing half-written stays behind (SIGTERM, SIGHUP)."""
+    del frame
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(128 + number)

@@ -4,6 +4,7 @@ Exit codes: 0 all went well; 2 something is wrong with the input, said in one se
 130 stopped by the user.
 """
 
+import os
 import sys
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from .progress import say
 from .run import Run
 from .synth import Synth
 from .warm_up import WarmUp
+from .words import understood
 
 Command = (
     Annotated[Run, tyro.conf.subcommand("run")]
@@ -38,7 +40,7 @@ Command = (
     | Annotated[WarmUp, tyro.conf.subcommand("warm-up")]
 )
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,28 +51,29 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(f"anylight {anylight.__version__}\n")
         return 0
     try:
-        command = tyro.cli(
-            Command,
-            prog="anylight",
-            description="Photos of one object under any unknown light in, a real 3-D surface out.",
-            args=arguments,
-            config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
-        )
-        command.run(console)
-    except InvalidInputError as error:
-        _fail(console, str(error))
-        return BAD_INPUT
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(console, f"{where}{error.strerror or error}; check the path and its permissions.")
-        return BAD_INPUT
-    except MemoryError:
-        _fail(console, "not enough memory for images of this size; use smaller ones.")
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        _fail(console, "stopped; nothing was written.")
-        return INTERRUPTED
+        understood(Command, arguments).run(console)
+    except (InvalidInputError, OSError, MemoryError, KeyboardInterrupt) as error:
+        return _ended(console, error)
     return 0
+
+
+def _ended(console: rich.console.Console, error: BaseException) -> int:
+    """Say in one sentence why it ended; gives the exit code."""
+    match error:
+        case KeyboardInterrupt():
+            _fail(console, "stopped; nothing was written.")
+            return INTERRUPTED
+        case BrokenPipeError():  # who reads our output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return BROKEN_PIPE
+        case MemoryError():
+            _fail(console, "not enough memory for images of this size; use smaller ones.")
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            _fail(console, f"{where}{error.strerror or error}; check the path and its permissions.")
+        case _:
+            _fail(console, str(error))
+    return BAD_INPUT
 
 
 def _fail(console: rich.console.Console, sentence: str) -> None:
@@ -78,4 +81,6 @@ def _fail(console: rich.console.Console, sentence: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from .entry import main as enter
+
+    sys.exit(enter())

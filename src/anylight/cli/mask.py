@@ -14,7 +14,9 @@ from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
 from anylight.pictures import Sheet, mask_picture, shrink
 
+from .place import named_after
 from .progress import say, shown_progress
+from .words import quoted
 
 OWNED = Owned(marker="mask.png", patterns=("mask.png", "preview.png"))
 _PREVIEW = 1600
@@ -37,7 +39,7 @@ class Mask:
 
     def run(self, console: rich.console.Console) -> None:
         """Read, mask, write."""
-        out = self.out or Path(f"{self.capture.resolve().stem}_mask")
+        out = self.out or named_after(self.capture, "mask")
         check_output(out, OWNED)
         if (out / "mask.png").exists():
             raise InvalidInputError(
@@ -50,11 +52,11 @@ class Mask:
         with staged_folder(out, OWNED) as stage:
             write_image(stage / "mask.png", np.where(mask, np.uint8(255), np.uint8(0))[..., None])
             write_image(stage / "preview.png", mask_preview(intake))
+        use = quoted("anylight", "run", self.capture, "--mask", out / "mask.png")
         say(
             console,
             f"{100 * mask.mean():.1f} % of the frame is object ({intake.mask_source}). Look at "
-            f"{out / 'preview.png'}; use it with: anylight run {self.capture} --mask "
-            f"{out / 'mask.png'}",
+            f"{out / 'preview.png'}; use it with: {use}",
         )
 
 

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from anylight.geometry.camera import kind_of
+from anylight.intake.fingerprint import fingerprint
 from anylight.intake.load import Intake
-from anylight.intake.source import fingerprint
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
 from anylight.model.method import Progress

@@ -15,13 +15,16 @@ from anylight.doctor.after import diagnose
 from anylight.doctor.before import Examination, examine
 from anylight.errors import InvalidInputError
 from anylight.export.folder import EXPORTED, export_scene, write_previews
+from anylight.intake.forecast import bytes_to_solve, bytes_to_write
 from anylight.intake.load import Intake, load
 from anylight.intake.options import IntakeOptions
-from anylight.intake.source import fingerprint
 from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
+from anylight.io.journal import FileJournal
+from anylight.io.room import check_disk, check_memory
 from anylight.model.finding import Finding
+from anylight.model.journal import remembering
 from anylight.model.method import Iteration, Progress, StopRequestedError
 from anylight.model.result import Result
 from anylight.model.scale import ScaleOptions, check_scale, to_scale
@@ -33,6 +36,7 @@ from anylight.threads import IS_KEPT, compiling
 from .flags import MethodFlags, settings_of
 from .interrupt import stopping, undisturbed
 from .mask import mask_preview
+from .place import Identity, digests, is_finished, place_of, run_key
 from .progress import say, shown_progress
 from .record import plain, record, story, write_trace
 from .warm_up import MOST, NOT_KEPT
@@ -43,6 +47,7 @@ OWNED = Owned(
 )
 
 
+FINISHED = "finished before, with the same photos, options and version"
 _ONLY_HERE = ("movement", "sharpness", "darkness", "mask", "lights")
 """Topics that only the examination before a run knows."""
 
@@ -69,12 +74,17 @@ class Run:
     capture: tyro.conf.Positional[Path]
     """Folder of photos, or a .mat, .npz or .lp file (docs/formats.md)."""
     out: Path | None = None
-    """Folder to write, new, empty, or from an earlier run; NAME_result here if not given."""
+    """Folder to write, new, empty, or from an earlier run of this capture. NAME_result here if not
+    given, with a number if that is another capture's."""
     intake: IntakeOptions = field(default_factory=IntakeOptions)
     solver: RunOptions = field(default_factory=RunOptions)
     methods: MethodFlags = field(default_factory=MethodFlags)
     scale: ScaleOptions = field(default_factory=ScaleOptions)
     output: OutputOptions = field(default_factory=OutputOptions)
+    again: bool = False
+    """Run even if the result is there already, of the same photos, options and version."""
+    replace: bool = False
+    """Overwrite the result of another capture."""
 
     def asked(self) -> dict[str, msgspec.Struct]:
         """All options by the name that the record has for them."""
@@ -88,33 +98,48 @@ class Run:
 
     def run(self, console: rich.console.Console) -> None:
         """Load, examine, solve, write."""
-        out = self.out or Path(f"{self.capture.resolve().stem}_result")
-        check_output(out, OWNED)
         settings = settings_of(self.methods, self.solver)
+        if not self.capture.exists():
+            raise InvalidInputError(
+                f"{self.capture}: no such folder; give the folder of the photos."
+            )
+        identity = Identity.of(self.capture)
+        out = place_of(identity, self.capture, self.out, self.replace)
+        check_output(out, OWNED)
+        if not self.again and is_finished(out, identity, self.asked()):
+            say(console, f"{FINISHED}: {out} (--again runs it anew)")
+            return
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
             examination = examine(intake, report)
-        asked = self.intake
-        check_scale(self.scale, intake.capture, intake.corner, asked.downscale, asked.distance)
+        place, distance = (intake.corner, intake.downscale), self.intake.distance
+        check_scale(self.scale, intake.capture, *place, distance)
+        _check_room(out, intake, self.output.only_result)
         intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
         for warning in intake.warnings:
             say(console, f"warning: {warning}", style="yellow")
         if not IS_KEPT:
             say(console, NOT_KEPT, style="yellow")
-        result = _shown(console, steps(intake.capture, self.solver, settings))
-        scene = to_scale(
-            result.reconstruction, self.scale, intake.corner, asked.downscale, asked.distance
-        )
+        journal = FileJournal.of(run_key(identity, self.asked()))
+        with remembering(journal):
+            result = _shown(console, steps(intake.capture, self.solver, settings))
+        if journal.recalled:
+            say(console, f"{journal.recalled} parts were taken over from a run that was cut short")
+        scene = to_scale(result.reconstruction, self.scale, *place, distance)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
         for warning in (*result.warnings, *_untold(after, result.warnings)):
             say(console, f"warning: {warning}", style="yellow")
+        out = place_of(identity, self.capture, self.out, self.replace)
+        findings = (examination.findings, after)
         with (
             undisturbed(),
             shown_progress(console) as progress,
             staged_folder(out, OWNED) as stage,
         ):
-            _write(stage, self, intake, result, (examination.findings, after), progress)
+            _write(stage, self, (identity, intake), result, findings, progress)
+        if result.status is not Status.INTERRUPTED:
+            journal.forget()
         say(
             console,
             f"{result.status}; {len(result.trace)} steps in {result.seconds['solve']:.1f} s: {out}",
@@ -124,6 +149,18 @@ class Run:
             say(console, f"look at {out / 'report.html'}{mesh}")
         if result.status is Status.INTERRUPTED:
             raise SystemExit(130)
+
+
+def _check_room(out: Path, intake: Intake, only_result: bool) -> None:
+    """Refuse, before the solve, what memory or disk cannot hold."""
+    capture = intake.capture
+    pixels = int(capture.mask.sum())
+    check_memory(
+        intake.source.name,
+        bytes_to_solve(capture.photos.nbytes, pixels),
+        "reduce the photos with --downscale 2, or as far as it takes with --fit.",
+    )
+    check_disk(out, bytes_to_write(capture.num_photos, pixels, only_result))
 
 
 def _untold(findings: tuple[Finding, ...], told: tuple[str, ...]) -> list[str]:
@@ -184,12 +221,13 @@ def _say_once(console: rich.console.Console, count: int) -> None:
 def _write(
     folder: Path,
     command: Run,
-    intake: Intake,
+    given: tuple[Identity, Intake],
     result: Result,
     findings: tuple[tuple[Finding, ...], tuple[Finding, ...]],
     progress: Callable[[str, float], None],
 ) -> None:
     """Write everything a run leaves; run.json last, so that its presence means completeness."""
+    identity, intake = given
     scene, capture = result.reconstruction, intake.capture
     asked = command.asked()
     progress("write", 0.0)
@@ -211,8 +249,10 @@ def _write(
         page = report_html(told, progress=lambda _, share: progress("write", 0.7 + 0.29 * share))
         (folder / "report.html").write_text(page, encoding="utf-8")
     told_all = {
-        "fingerprint": fingerprint(command.capture),
+        "fingerprint": identity.fingerprint,
+        "place": identity.place,
         **record(result, intake, asked, findings),
+        "files": digests(folder),
     }
     everything = msgspec.json.encode(told_all, enc_hook=plain)
     (folder / "run.json").write_bytes(msgspec.json.format(everything, indent=2) + b"\n")

@@ -19,8 +19,8 @@ MOST = 47
 """Functions that the default with cast shadows and the published method compile."""
 NOT_KEPT = (
     "warning: compiled code cannot be kept, because neither the installation nor the home folder "
-    "nor NUMBA_CACHE_DIR, if it is set, can be written: every run compiles for half a minute. Set "
-    "NUMBA_CACHE_DIR to a folder that can be written, and run 'anylight warm-up' once."
+    "nor NUMBA_CACHE_DIR, if it is set, can be written by you alone: every run compiles for half a "
+    "minute. Set NUMBA_CACHE_DIR to a folder of your own, and run 'anylight warm-up' once."
 )
 _SCENES: tuple[tuple[SynthOptions, dict[str, Any]], ...] = (
     (SynthOptions(shape="coral", height=48, images=8, cast_shadows=True), {}),

@@ -7,6 +7,13 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from anylight.geometry.camera import Orthographic, Perspective
+from anylight.intake.forecast import (
+    SECONDS_AT_LEAST,
+    SECONDS_PER_PIXEL,
+    SHADOW_SECONDS,
+    SHADOW_SECONDS_PER_PIXEL,
+    bytes_in_all,
+)
 from anylight.intake.intrinsics import LENS_REMEDY
 from anylight.intake.load import Intake
 from anylight.intake.photo import FOREIGN_SUFFIXES
@@ -38,15 +45,6 @@ pixels bend by less than this share of what blocks of four by four do: sharp pho
 and more, a blur of 1.5 pixels leaves 0.1."""
 _NOISE_FLOOR = 3e-3
 """Relative strength below which a combination of the photos is noise or gloss."""
-BYTES_AT_LEAST = 400_000_000
-"""The program itself, with its libraries and compiled code."""
-BYTES_PER_PIXEL = 700
-"""Peak memory of the default method (docs/method.md)."""
-SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 1.5e-4, 15.0
-"""Wall time of the default method on two cores, 20 photos."""
-
-SHADOW_SECONDS_PER_PIXEL, SHADOW_SECONDS = 2e-4, 25.0
-"""The same for the phase that explains cast shadows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +113,7 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
     tell("examine", 1.0)
     pixels = int(capture.mask.sum())
     order = orders_for(capture.num_photos)[-1]
-    bytes_needed = BYTES_AT_LEAST + 2 * capture.photos.nbytes + BYTES_PER_PIXEL * pixels
+    bytes_needed = bytes_in_all(capture.photos.nbytes, pixels)
     seconds = max(SECONDS_PER_PIXEL * pixels, SECONDS_AT_LEAST)
     shadows = SHADOW_SECONDS + SHADOW_SECONDS_PER_PIXEL * pixels
     findings = [

@@ -1,5 +1,6 @@
 """Captures that come as arrays in one file: `.mat` of the paper's authors, `.npz`."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ from jaxtyping import Shaped
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import camera_from_matrix, checked_matrix
+from anylight.io import numbers
+from anylight.io.room import check_memory
 from anylight.model.capture import MIN_PHOTOS
 
 Arrays = dict[str, Any]
+_WANTED = ("I", "I_noise", "mask", "K")
 
 
 def read_mat(path: Path) -> Arrays:
@@ -22,7 +26,11 @@ def read_mat(path: Path) -> Arrays:
                 f"{path}: is a MATLAB 7.3 file; save it again with save(..., '-v7')."
             )
     try:
-        variables = scipy.io.loadmat(path, variable_names=["I", "I_noise", "mask", "K"])
+        sizes = [math.prod(shape) for name, shape, _ in scipy.io.whosmat(path) if name in _WANTED]
+        check_memory(path, 8 * sum(sizes), "give a smaller file.")
+        variables = scipy.io.loadmat(path, variable_names=_WANTED)
+    except InvalidInputError:
+        raise
     except Exception as error:  # the reader raises whatever the damage leads to
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise InvalidInputError(f"{path}: is not a readable .mat file ({reason}).") from error
@@ -39,12 +47,7 @@ def read_mat(path: Path) -> Arrays:
 
 def read_npz(path: Path) -> Arrays:
     """Read `photos` (M×H×W×C, linear), and `mask`, `K`, `camera` if they are there."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays: Arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # a damaged archive can raise nearly anything
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise InvalidInputError(f"{path}: is not a readable NPZ archive ({reason}).") from error
+    arrays: Arrays = dict(numbers.read_npz(path, ("photos", "mask", "K", "camera")))
     photos = arrays.get("photos")
     if photos is None or photos.ndim not in (3, 4) or photos.dtype.kind not in "uf":
         raise InvalidInputError(
@@ -89,7 +92,8 @@ def _stored(path: Path, photos: np.ndarray) -> Shaped[np.ndarray, "M H W C"]:
     """Photos in a type that a capture holds; floats are brought to a largest value of one."""
     if photos.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(photos)
-    values = np.ascontiguousarray(photos, dtype=np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        values = np.ascontiguousarray(photos, dtype=np.float32)
     if not np.isfinite(values).all() or values.min() < 0:
         raise InvalidInputError(
             f"{path}: holds negative, NaN or infinite pixels; replace them by 0 and mask them out."

@@ -18,6 +18,7 @@ from anylight.geometry.camera import (
 )
 from anylight.io.capture import MATRIX_NAME, NOTES_NAME, read_matrix
 from anylight.io.metadata import Metadata
+from anylight.io.text import small_text
 from anylight.model.capture import GUESSED_35MM
 
 from .bodies import phone_35mm, sensor_mm
@@ -35,6 +36,8 @@ LENS_REMEDY = (
 _COLMAP_FOCALS = {"SIMPLE_PINHOLE": 1, "PINHOLE": 2, "SIMPLE_RADIAL": 1, "RADIAL": 1, "OPENCV": 2,
                   "FULL_OPENCV": 2, "SIMPLE_RADIAL_FISHEYE": 0, "OPENCV_FISHEYE": 0}  # fmt: skip
 """Number of focal lengths before the principal point; 0: not a pinhole."""
+_LARGEST = 1e9
+"""Pixels of a side."""
 _DISTORTS = 1e-3
 """Distortion coefficients above this move pixels at the rim by more than a fraction of one."""
 
@@ -196,6 +199,8 @@ def _resized(path: Path, matrix: np.ndarray, size: Shape | None, shape: Shape) -
     """Bring intrinsics of a calibration at another resolution to that of the photos."""
     if size is None or size == shape:
         return matrix
+    if min(size) < 1:
+        raise InvalidInputError(f"{path}: was made for photos of no pixels; write K.txt instead.")
     scale = shape[1] / size[1]
     if abs(shape[0] / size[0] - scale) > 0.01 * scale:
         raise InvalidInputError(
@@ -231,7 +236,7 @@ def _is_calibration(path: Path) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return small_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{path}: cannot be read as text ({error}).") from error
 
@@ -278,6 +283,8 @@ def _colmap(path: Path) -> tuple[np.ndarray, Shape | None, tuple[str, ...]]:
     warnings = _distortion_warning(path, rest[2:])
     if len(lines) > 1:
         warnings = (*warnings, f"{path.name}: lists {len(lines)} cameras; the first one was taken.")
+    if not all(1 <= side < _LARGEST for side in values[:2]):
+        raise InvalidInputError(f"{path}: its first camera has no size; write it again.")
     return matrix, (int(values[1]), int(values[0])), warnings
 
 

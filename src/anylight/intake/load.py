@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import numpy as np
 from jaxtyping import Float, Shaped
 
@@ -13,9 +14,11 @@ from anylight.io.capture import is_mask, read_mask
 from anylight.io.depths import load_depth_map, stated
 from anylight.io.images import has_alpha, read_alpha
 from anylight.io.metadata import Metadata
+from anylight.io.room import free_memory, in_words
 from anylight.model.capture import Capture
 
 from .coding import FoundCoding, find_coding
+from .forecast import bytes_to_solve, reduction_that_fits
 from .intrinsics import FoundCamera, find_camera, seen_from
 from .options import IntakeOptions
 from .photo import upright
@@ -52,6 +55,8 @@ class Intake:
     """Shifts that were undone."""
     corner: tuple[int, int] = (0, 0)
     """Column and row of the first pixel that was kept, at the capture's resolution."""
+    downscale: int = 1
+    """Side of the blocks that were averaged."""
     warnings: tuple[str, ...] = ()
 
     def record(self) -> dict[str, object]:
@@ -68,6 +73,7 @@ class Intake:
             "mask_source": self.mask_source,
             "exposures": list(self.capture.exposures),
             "cropped_at": list(self.corner),
+            "downscaled_by": self.downscale,
             "aligned": None if self.shifts is None else self.shifts.offsets.round(3).tolist(),
         }
 
@@ -92,7 +98,35 @@ def load(
 ) -> Intake:
     """Read a capture and keep what was found out about it."""
     options = options or IntakeOptions()
-    tell = progress or silent
+    intake = _load(path, options, progress or silent)
+    return _fitting(path, options, intake, progress or silent) if options.fit else intake
+
+
+def _fitting(path: Path | str, options: IntakeOptions, intake: Intake, tell: Tell) -> Intake:
+    """The capture as it is, or reduced so far that a run fits into memory."""
+    capture = intake.capture
+    size, pixels = capture.photos.nbytes, int(capture.mask.sum())
+    free = free_memory()
+    if bytes_to_solve(size, pixels) <= free:
+        return intake
+    factor = reduction_that_fits(size, pixels, free)
+    if factor is None:
+        raise InvalidInputError(
+            f"{path}: does not fit into the {in_words(free)} of memory that are free, however far "
+            "it is reduced; close other programs."
+        )
+    total = options.downscale * factor
+    smaller = msgspec.structs.replace(options, downscale=total, fit=False)
+    del intake, capture
+    found = _load(path, smaller, tell)
+    words = (
+        f"the photos were reduced by {total} to fit into the {in_words(free)} of memory that are "
+        "free."
+    )
+    return replace(found, warnings=(*found.warnings, words))
+
+
+def _load(path: Path | str, options: IntakeOptions, tell: Tell) -> Intake:
     source = find_source(Path(path))
     photos, facts, names = read_stack(source, tell)
     stored = f"{photos.shape[2]}×{photos.shape[1]}, {8 * photos.dtype.itemsize} bit"
@@ -143,6 +177,7 @@ def load(
         stored=stored,
         shifts=shifts,
         corner=corner,
+        downscale=options.downscale,
         warnings=tuple(warnings),
     )
 

@@ -37,6 +37,9 @@ class IntakeOptions(msgspec.Struct, frozen=True, kw_only=True):
     mm: .exr, 16-bit .png, .tif, .pfm, .npy or .npz. Start, part of the energy, and scale."""
     downscale: int = 1
     """Average blocks of this many pixels per side, in linear light."""
+    fit: bool = False
+    """Average blocks as large as the free memory demands, rather than refuse photos that are too
+    large for it."""
     crop: bool = False
     """Cut everything to the object; intrinsics follow."""
     align: bool = False

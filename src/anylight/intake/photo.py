@@ -1,5 +1,6 @@
 """One photo from a file: pixels upright, with what the file says about them."""
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def refuse_foreign(path: Path) -> None:
     if suffix in VIDEO_SUFFIXES:
         raise InvalidInputError(
             f"{path}: is a video; take single frames first, for example with "
-            f"`ffmpeg -i {path.name} -vf fps=1 frame_%03d.png`."
+            f"`ffmpeg -i {shlex.quote(path.name)} -vf fps=1 frame_%03d.png`."
         )
 
 

@@ -7,6 +7,9 @@ import numpy as np
 from anylight.arrays import Mask
 from anylight.errors import InvalidInputError
 
+_SHOWN = 80
+"""Characters of a polygon that a sentence quotes."""
+
 
 def is_polygon(text: str) -> bool:
     """Whether a text is a list of points rather than a file name."""
@@ -15,13 +18,14 @@ def is_polygon(text: str) -> bool:
 
 def polygon_mask(text: str, shape: tuple[int, int]) -> Mask:
     """Pixels whose centre is inside a polygon "x1,y1 x2,y2 …" (even-odd rule)."""
+    said = " ".join(text.split())[:_SHOWN]
     try:
         numbers = [float(word) for word in re.split(r"[\s,;]+", text.strip()) if word]
     except ValueError:
         numbers = []
     if len(numbers) < 6 or len(numbers) % 2 or not np.isfinite(numbers).all():
         raise InvalidInputError(
-            f'--mask "{text}": a polygon needs at least three points, as in "10,10 200,10 100,150".'
+            f'--mask "{said}": a polygon needs at least three points, as in "10,10 200,10 100,150".'
         )
     points = np.array(numbers).reshape(-1, 2)
     rows = np.arange(shape[0])[:, None]
@@ -35,5 +39,5 @@ def polygon_mask(text: str, shape: tuple[int, int]) -> Mask:
         np.add.at(crossings, (np.flatnonzero(crosses), column), 1)
     mask: Mask = np.cumsum(crossings, axis=1)[:, :-1] % 2 == 1
     if not mask.any():
-        raise InvalidInputError(f'--mask "{text}": the polygon holds no pixel of the photos.')
+        raise InvalidInputError(f'--mask "{said}": the polygon holds no pixel of the photos.')
     return mask

@@ -1,6 +1,5 @@
 """Where a capture comes from: which files are photos, in which of the dialects people use."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -21,16 +20,17 @@ from anylight.io.capture import (
 from anylight.io.images import PHOTO_SUFFIXES
 from anylight.io.lp import read_lp
 from anylight.io.metadata import Coding
+from anylight.io.text import small_text
 from anylight.model.capture import MIN_PHOTOS
 
 from .arrays import Arrays, read_mat, read_npz
+from .fingerprint import is_result
 from .photo import FOREIGN_SUFFIXES, READABLE, refuse_foreign
 from .raw import RAW_SUFFIXES
 
-_END = 1 << 16
 _LINO = re.compile(r"L[ _(-]*\d+\)?", re.IGNORECASE)
 _DERIVED = {"normal", "normals", "normal_gt", "normal_map", "nml_predict", "basecolor", "albedo",
-            "roughness", "metallic", "depth"}  # fmt: skip
+            "roughness", "metallic", "depth", "confidence", "openness", "mesh_texture"}  # fmt: skip
 """Names of images that are results, not photos."""
 
 
@@ -59,20 +59,6 @@ class Source:
     """Images in the folder that are not photos."""
 
 
-def fingerprint(path: Path) -> str:
-    """Digest of a capture's files by name, size and both ends: cheap, and changes with them."""
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    digest = hashlib.sha256()
-    for file in files:
-        size = file.stat().st_size
-        digest.update(f"{file.relative_to(path) if file != path else file.name} {size}".encode())
-        with file.open("rb") as content:
-            digest.update(content.read(_END))
-            content.seek(max(size - _END, 0))
-            digest.update(content.read(_END))
-    return digest.hexdigest()
-
-
 def find_source(path: Path) -> Source:
     """Recognise the dialect of a folder or file."""
     path = Path(path)
@@ -80,6 +66,10 @@ def find_source(path: Path) -> Source:
         return _file(path)
     if not path.is_dir():
         raise InvalidInputError(f"{path}: no such folder; give the folder of the photos.")
+    if is_result(path):
+        raise InvalidInputError(
+            f"{path}: is the result of a run, not photos; give the folder of the photos."
+        )
     inner = sorted(folder for folder in path.glob("*.data") if folder.is_dir())
     if (path / "objects.txt").is_file():
         return find_source(_only(path, _lines(path / "objects.txt")))
@@ -127,7 +117,7 @@ def _only(path: Path, names: list[str]) -> Path:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{path}: cannot be read as text ({error}).") from error
     return [line.strip() for line in text.splitlines() if line.strip()]
@@ -272,7 +262,7 @@ def _photos_in(folder: Path) -> list[Path]:
 
 
 def _is_seen_folder(path: Path) -> bool:
-    return path.is_dir() and not path.name.startswith(".")
+    return path.is_dir() and not path.name.startswith(".") and not is_result(path)
 
 
 def _enough(folder: Path, photos: Iterable[Path]) -> None:

@@ -9,8 +9,10 @@ from jaxtyping import Float, Shaped
 
 from anylight.errors import InvalidInputError
 from anylight.io.metadata import Metadata
+from anylight.io.room import check_memory
 from anylight.photometry.transfer import linear_from_srgb, srgb_to_linear
 
+from .forecast import bytes_to_read
 from .photo import read_photo
 from .source import Source
 
@@ -33,7 +35,14 @@ def read_stack(
     if source.arrays is not None:
         photos: Shaped[np.ndarray, "M H W C"] = source.arrays["photos"]
         tell("read", 1.0)
-        return photos, (), tuple(f"photo_{index:02d}" for index in range(len(photos)))
+        names = tuple(f"photo_{index:02d}" for index in range(len(photos)))
+        _refuse_twins(source, names, photos, [_key(photo) for photo in photos])
+        return photos, (), names
+    check_memory(
+        source.folder,
+        bytes_to_read(source.photos),
+        f"give fewer or smaller ones than these {len(source.photos)} photos.",
+    )
     stack = np.zeros((0, 0, 0, 0), np.uint8)
     facts: list[Metadata] = []
     count = len(source.photos)
@@ -44,7 +53,7 @@ def read_stack(
         if index == 0:
             stack = np.zeros((count, *photo.shape), photo.dtype)
         _check_size(path, photo, source.photos[0], stack[0])
-        keys.append(hash(photo[:: max(1, len(photo) // 97)].tobytes()))
+        keys.append(_key(photo))
         if photo.dtype == stack.dtype:
             stack[index] = photo
         else:
@@ -52,8 +61,9 @@ def read_stack(
             stack[index] = _as_float(photo)
         facts.append(fact)
         tell("read", (index + 1) / count)
-    _refuse_twins(source.photos, stack, keys)
-    return stack, tuple(facts), tuple(path.name for path in source.photos)
+    names = tuple(path.name for path in source.photos)
+    _refuse_twins(source, names, stack, keys)
+    return stack, tuple(facts), names
 
 
 def _read_all(
@@ -86,18 +96,36 @@ def _check_size(path: Path, photo: np.ndarray, first: Path, like: np.ndarray) ->
     )
 
 
+def _key(photo: Shaped[np.ndarray, "H W C"]) -> int:
+    """Equal for equal photos, and nearly always another for others."""
+    return hash(photo[:: max(1, len(photo) // 97)].tobytes())
+
+
 def _refuse_twins(
-    paths: tuple[Path, ...], photos: Shaped[np.ndarray, "M H W C"], keys: list[int]
+    source: Source,
+    names: tuple[str, ...],
+    photos: Shaped[np.ndarray, "M H W C"],
+    keys: list[int],
 ) -> None:
-    """Refuse a photo that is there twice; photos that are all alike are another matter."""
-    if len(set(keys)) in (1, len(keys)):
+    """Refuse a photo that is there twice."""
+    if len(set(keys)) == len(keys):
         return
-    for later, key in enumerate(keys):
-        first = keys.index(key)
-        if first < later and np.array_equal(photos[first], photos[later]):
-            raise InvalidInputError(
-                f"{paths[later]}: is the same photo as {paths[first].name}; remove one of the two."
-            )
+    twins = [
+        (first, later)
+        for later, key in enumerate(keys)
+        if (first := keys.index(key)) < later and np.array_equal(photos[first], photos[later])
+    ]
+    if len(twins) == len(photos) - 1:
+        raise InvalidInputError(
+            f"{source.folder}: all {len(photos)} photos are the same; take them under different "
+            "light."
+        )
+    if twins:
+        first, later = twins[0]
+        raise InvalidInputError(
+            f"{source.folder / names[later]}: is the same photo as {names[first]}; remove one of "
+            "the two."
+        )
 
 
 def _as_float(photo: Shaped[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:

@@ -17,6 +17,8 @@ from anylight.model.reconstruction import Reconstruction, outside_nan
 from anylight.model.result import Result, scene_of
 from anylight.photometry.harmonics import DEGREES, num_harmonics
 
+from .numbers import read_npz
+
 FIELDS = (
     "depth", "normals", "albedo", "lighting", "confidence", "openness", "lamps", "bounce",
     "near_light",
@@ -61,16 +63,7 @@ def load_reconstruction(path: Path | str) -> Reconstruction:
         InvalidInputError: the file is missing, damaged, or breaks the contract.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InvalidInputError(f"{path}: no such file; check the name.")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = dict(archive)
-    except Exception as error:  # a damaged archive can raise nearly anything
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise InvalidInputError(
-            f"{path}: is not a readable NPZ archive ({reason}); write it again."
-        ) from error
+    arrays = read_npz(path)
     try:
         return _assemble(arrays)
     except InvalidInputError as error:

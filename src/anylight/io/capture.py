@@ -21,6 +21,7 @@ from anylight.model.capture import Capture
 
 from .images import PHOTO_SUFFIXES, read_alpha, read_image, write_image
 from .metadata import Coding
+from .text import small_text
 
 MASK_NAME, MATRIX_NAME, NOTES_NAME = "mask.png", "K.txt", "capture.toml"
 
@@ -55,7 +56,7 @@ def read_notes(path: Path) -> CaptureNotes:
     if not path.exists():
         return CaptureNotes()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_text(path)
         return msgspec.toml.decode(text, type=CaptureNotes)
     except (msgspec.DecodeError, UnicodeDecodeError, OSError, ValueError) as error:
         raise InvalidInputError(f"{path}: {error}; see docs/formats.md.") from error
@@ -101,7 +102,7 @@ def read_mask(path: Path, shape: tuple[int, int]) -> Mask:
 def read_matrix(path: Path) -> Float[np.ndarray, "3 3"]:
     """Read intrinsics: three rows of three numbers, pixel centres at integers."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_text(path)
         lines = [line for line in text.splitlines() if line.strip()]
         rows = [[float(word) for word in re.split(r"[\s,;]+", line.strip())] for line in lines]
         matrix = np.array(rows, dtype=float)

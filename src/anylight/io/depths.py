@@ -11,6 +11,7 @@ from anylight.arrays import DepthMap
 from anylight.errors import InvalidInputError
 
 from .images import read_attributes, read_image
+from .numbers import read_npy, read_npz
 
 DEPTH_SUFFIXES = (".exr", ".png", ".tif", ".tiff", ".npy", ".npz", ".pfm")
 PREFIX = "anylight:"
@@ -101,25 +102,15 @@ def _read_image(path: Path) -> tuple[np.ndarray, Unit, bool]:
 
 
 def _read_npy(path: Path) -> tuple[np.ndarray, Unit, bool]:
-    try:
-        array = np.load(path, allow_pickle=False)
-    except Exception as error:  # a damaged file can raise nearly anything
-        raise _unreadable(path, error) from error
-    return _numeric(path, array), None, False
+    return _numeric(path, read_npy(path)), None, False
 
 
 def _read_npz(path: Path) -> tuple[np.ndarray, Unit, bool]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if "depth" not in archive:
-                raise InvalidInputError(f"{path}: holds no array 'depth'; name the depth map so.")
-            depth = archive["depth"]
-            unit = str(archive["unit"]) if "unit" in archive else ""
-            kind = str(archive["camera"]) if "camera" in archive else ""
-    except InvalidInputError:
-        raise
-    except Exception as error:  # a damaged archive can raise nearly anything
-        raise _unreadable(path, error) from error
+    arrays = read_npz(path, ("depth", "unit", "camera"))
+    if "depth" not in arrays:
+        raise InvalidInputError(f"{path}: holds no array 'depth'; name the depth map so.")
+    depth = arrays["depth"]
+    unit, kind = (str(arrays.get(name, "")) for name in ("unit", "camera"))
     if unit not in ("", "mm"):
         raise InvalidInputError(f'{path}: unit is "{unit}"; it must be "mm" or missing.')
     return _numeric(path, depth), "mm" if unit else None, kind == "orthographic"
@@ -153,8 +144,3 @@ def _numeric(path: Path, array: np.ndarray) -> np.ndarray:
             f"{path}: holds {array.dtype}, not numbers; save the depth as floats."
         )
     return array.astype(float)
-
-
-def _unreadable(path: Path, error: Exception) -> InvalidInputError:
-    reason = " ".join(str(error).split())[:200] or type(error).__name__
-    return InvalidInputError(f"{path}: cannot be read ({reason}); write it again.")

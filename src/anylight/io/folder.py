@@ -1,8 +1,5 @@
 """Output folders that appear whole or not at all."""
 
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +7,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from anylight.errors import InvalidInputError
+
+from .stage import clear_leftovers, close_stage, open_stage, put_in_place
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,7 @@ class Owned:
 def check_output(target: Path, owned: Owned) -> None:
     """Refuse, before any work is done, a place that cannot or must not be written."""
     target = _resolved(target)
+    clear_leftovers(target.parent)
     if target.exists() and not target.is_dir():
         raise InvalidInputError(f"{target}: is a file; choose a folder for the output.")
     foreign = sorted(_foreign(target, owned)) if target.exists() else []
@@ -36,7 +36,7 @@ def check_output(target: Path, owned: Owned) -> None:
     while not parent.exists():
         parent = parent.parent
     try:
-        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", dir=parent))
+        close_stage(open_stage(parent / target.name))
     except OSError as error:
         raise _unwritable(target, error) from error
 
@@ -53,13 +53,12 @@ def staged_folder(target: Path, owned: Owned) -> Iterator[Path]:
     made = [p for p in (target.parent, *target.parent.parents) if not p.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        stage = open_stage(target)
     except OSError as error:
         raise _unwritable(target, error) from error
     try:
-        stage.chmod(0o777 & ~_umask())
-        yield stage
-        _swap(stage, target)
+        yield stage.new
+        put_in_place(stage, target)
         made = []
     except OSError as error:
         raise InvalidInputError(
@@ -67,26 +66,10 @@ def staged_folder(target: Path, owned: Owned) -> Iterator[Path]:
             "untouched. Free some space or choose another folder."
         ) from error
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
+        close_stage(stage)
         for parent in made:
             if parent.exists() and not any(parent.iterdir()):
                 parent.rmdir()
-
-
-def _swap(stage: Path, target: Path) -> None:
-    """Put the stage in the target's place; the old target goes only after that."""
-    if not target.exists():
-        stage.rename(target)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    target.rename(aside / "old")
-    try:
-        stage.rename(target)
-    except OSError:
-        (aside / "old").rename(target)
-        raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _foreign(target: Path, owned: Owned) -> list[str]:
@@ -105,9 +88,3 @@ def _unwritable(target: Path, error: OSError) -> InvalidInputError:
     return InvalidInputError(
         f"{target}: cannot be written ({error.strerror}); choose another folder."
     )
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -9,14 +9,17 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import OpenImageIO as oiio
 from jaxtyping import Float, Shaped
 
 from anylight.errors import InvalidInputError
+
+from .room import check_memory
 
 PHOTO_SUFFIXES = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".exr", ".hdr")
 MAX_PIXELS = 400_000_000
@@ -64,7 +67,7 @@ def _read(
     with _silence():
         source = oiio.ImageInput.open(str(path), config)
     if source is None:
-        reason = _one_line(oiio.geterror())
+        reason = error_of(oiio)
         raise InvalidInputError(
             f"{path}: cannot be read as an image ({reason}); export it again as PNG, TIFF or EXR."
         )
@@ -75,11 +78,12 @@ def _read(
                 f"{path}: {spec.width}×{spec.height} pixels are more than the limit of "
                 f"{MAX_PIXELS // 10**6} million; reduce the image."
             )
+        check_memory(path, 2 * _bytes_of(spec), "reduce the image.")
         stored = str(spec.format)
         kept = stored if stored in _KEPT else "float"
         with _silence():
             pixels = source.read_image(0, 0, 0, spec.nchannels, kept)
-        reason = _one_line(source.geterror())
+        reason = error_of(source)
     finally:
         source.close()
     if pixels is None or reason:
@@ -90,6 +94,24 @@ def _read(
     if not _has_alpha(spec):
         return np.ascontiguousarray(pixels), None
     return np.ascontiguousarray(pixels[..., :-1]), pixels[..., -1]
+
+
+def stored_bytes(path: Path) -> int:
+    """Bytes that an image takes in memory, by its header; none if it cannot be opened."""
+    with _silence():
+        source = oiio.ImageInput.open(str(path))
+    if source is None:
+        error_of(oiio)
+        return 0
+    spec = source.spec()
+    source.close()
+    return _bytes_of(spec)
+
+
+def _bytes_of(spec: oiio.ImageSpec) -> int:
+    """Pixels and alpha as they are read."""
+    size = {"uint8": 1, "uint16": 2}.get(str(spec.format), 4)
+    return int(spec.width * spec.height * spec.nchannels * size)
 
 
 def has_alpha(path: Path) -> bool:
@@ -111,10 +133,10 @@ def read_attributes(path: Path) -> dict[str, str]:
     with _silence():
         source = oiio.ImageInput.open(str(path))
     if source is None:
-        oiio.geterror()
+        error_of(oiio)
         return {}
-    items = source.spec().extra_attribs
-    words = {item.name: item.value for item in items if isinstance(item.value, str)}
+    items = attributes_of(source.spec())
+    words = {name: value for name, value in items.items() if isinstance(value, str)}
     source.close()
     return words
 
@@ -129,27 +151,37 @@ def write_image(
 
     Attributes are what the file says in words (PNG: Latin letters) or settings of OpenImageIO.
     """
-    path = Path(path)
+    _write(Path(path), Path(path).suffix, pixels, attributes or {}, channel_names)
+
+
+def _write(
+    path: Path,
+    suffix: str,
+    pixels: Shaped[np.ndarray, "H W C"],
+    attributes: Mapping[str, str | int],
+    channel_names: Sequence[str] | None = None,
+) -> None:
     if pixels.dtype not in (np.uint8, np.uint16, np.float32):
         raise TypeError(f"images are uint8, uint16 or float32, not {pixels.dtype}")
     height, width, channels = pixels.shape
     kind = "float" if pixels.dtype == np.float32 else str(pixels.dtype)
     spec = oiio.ImageSpec(width, height, channels, kind)
-    if path.suffix == ".jpg":
+    spec.attribute("DateTime", "")  # the same pixels give the same bytes
+    if suffix == ".jpg":
         spec.attribute("Compression", "jpeg:95")
     if channels not in (1, 3):
         spec.channelnames = tuple(f"channel{index}" for index in range(channels))
         spec.alpha_channel = -1
     if channel_names is not None:
         spec.channelnames = tuple(channel_names)
-    for name, text in (attributes or {}).items():
+    for name, text in attributes.items():
         spec.attribute(name, text)
-    sink = oiio.ImageOutput.create(str(path))
+    sink = oiio.ImageOutput.create(f"picture{suffix}")
     if sink is None or not sink.open(str(path), spec):
-        reason = _one_line(oiio.geterror() if sink is None else sink.geterror())
+        reason = error_of(oiio if sink is None else sink)
         raise InvalidInputError(f"{path}: cannot be written ({reason}); choose another format.")
     written = sink.write_image(np.ascontiguousarray(pixels))
-    reason = _one_line(sink.geterror())
+    reason = error_of(sink)
     if not sink.close() or not written:
         raise InvalidInputError(f"{path}: cannot be written ({reason}); is the disk full?")
 
@@ -157,11 +189,19 @@ def write_image(
 def encoded(
     pixels: Shaped[np.ndarray, "H W C"], suffix: str, attributes: Mapping[str, str | int] | None
 ) -> bytes:
-    """An image file as bytes; OpenImageIO writes only to files."""
-    with tempfile.TemporaryDirectory(prefix="anylight-") as folder:
-        path = Path(folder) / f"picture{suffix}"
-        write_image(path, np.ascontiguousarray(pixels), attributes)
-        return path.read_bytes()
+    """An image file as bytes; OpenImageIO writes only to files, so to one in memory."""
+    pixels = np.ascontiguousarray(pixels)
+    if not hasattr(os, "memfd_create"):
+        with tempfile.TemporaryDirectory(prefix="anylight-") as folder:
+            path = Path(folder) / f"picture{suffix}"
+            write_image(path, pixels, attributes)
+            return path.read_bytes()
+    handle = os.memfd_create("picture")
+    try:
+        _write(Path(f"/proc/self/fd/{handle}"), suffix, pixels, attributes or {})
+        return os.pread(handle, os.fstat(handle).st_size, 0)
+    finally:
+        os.close(handle)
 
 
 def png_bytes(pixels: Shaped[np.ndarray, "H W C"]) -> bytes:
@@ -216,5 +256,18 @@ class _Silence:
 _silence = _Silence()
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def error_of(source: Any) -> str:
+    """What OpenImageIO says is wrong, in one line; damaged files may spoil even that."""
+    try:
+        return " ".join(str(source.geterror()).split())
+    except UnicodeDecodeError:
+        return "it is damaged"
+
+
+def attributes_of(spec: oiio.ImageSpec) -> dict[str, Any]:
+    """What a header says, as far as it is letters and numbers."""
+    found = {}
+    for item in spec.extra_attribs:
+        with suppress(UnicodeDecodeError):
+            found[item.name] = item.value
+    return found

@@ -6,6 +6,10 @@ import numpy as np
 
 from anylight.errors import InvalidInputError
 
+from .text import small_text
+
+_DIGITS = 9
+"""Of the number of photos, at most."""
 _REMEDY = "write the number of photos, then a line 'file x y z' for each."
 
 
@@ -16,7 +20,7 @@ def read_lp(path: Path) -> list[tuple[str, tuple[float, float, float]]]:
         InvalidInputError: the file is missing or not a list of directions.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = small_text(path)
     except OSError as error:
         raise InvalidInputError(
             f"{path}: cannot be read ({error.strerror}); check the name."
@@ -24,9 +28,10 @@ def read_lp(path: Path) -> list[tuple[str, tuple[float, float, float]]]:
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{path}: is not text in UTF-8; {_REMEDY}") from error
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines or not lines[0][1].strip().isdecimal():
+    first = lines[0][1].strip() if lines else ""
+    if not first.isdecimal() or len(first) > _DIGITS:
         raise InvalidInputError(f"{path}: does not begin with a number; {_REMEDY}")
-    promised = int(lines[0][1])
+    promised = int(first)
     if len(lines) - 1 != promised:
         raise InvalidInputError(
             f"{path}: promises {promised} photos and lists {len(lines) - 1}; {_REMEDY}"

@@ -11,6 +11,8 @@ import OpenImageIO as oiio
 
 from anylight.errors import InvalidInputError
 
+from .images import attributes_of, error_of
+
 Coding = Literal["linear", "srgb"]
 """How stored values relate to light."""
 
@@ -49,13 +51,13 @@ def read_metadata(path: Path) -> Metadata:
     """Read the facts of a PNG, TIFF, JPEG, EXR or HDR file."""
     source = oiio.ImageInput.open(str(path))
     if source is None:
-        reason = " ".join(oiio.geterror().split())
+        reason = error_of(oiio)
         raise InvalidInputError(
             f"{path}: cannot be read as an image ({reason}); export it again as PNG, TIFF or EXR."
         )
     spec = source.spec()
     source.close()
-    tags = {item.name: item.value for item in spec.extra_attribs}
+    tags = attributes_of(spec)
     bits = {"uint8": 8, "uint16": 16}.get(str(spec.format), 32)
     coding, why = _coding(path, bits, tags)
     facts = metadata_from_tags(

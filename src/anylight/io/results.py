@@ -11,6 +11,7 @@ from anylight.io.archive import find_result, load_reconstruction
 from anylight.io.depths import DEPTH_SUFFIXES, read_depth_map
 from anylight.io.images import read_image
 from anylight.io.normals import normals_from_image, stated_convention, unit_normals
+from anylight.io.numbers import read_npy, read_npz
 from anylight.model.reconstruction import Reconstruction, outside_nan
 
 Frame = Literal["opengl", "directx", "camera"]
@@ -51,7 +52,7 @@ def load_result(path: Path | str, frame: Frame = "opengl") -> Reconstruction:
     if suffix == ".npz":
         return _from_archive(path, frame)
     if suffix == ".npy":
-        return _from_array(path, _numpy(path), frame)
+        return _from_array(path, read_npy(path), frame)
     if suffix == ".pfm":
         return _depth(read_depth_map(path)[0])
     image = read_image(path)
@@ -72,23 +73,10 @@ def load_normals(path: Path | str, frame: Frame = "opengl") -> Reconstruction:
     return found
 
 
-def _numpy(path: Path) -> np.ndarray:
-    try:
-        found = np.load(path, allow_pickle=False)
-    except Exception as error:  # a damaged file can raise nearly anything
-        raise InvalidInputError(f"{path}: is not a readable .npy file of numbers.") from error
-    return np.asarray(found)
-
-
 def _from_archive(path: Path, frame: Frame) -> Reconstruction:
     """An archive as in docs/formats.md, which has a mask, or one without, in the stated frame."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            names = set(archive.files)
-            arrays = {} if "mask" in names else {name: archive[name] for name in names}
-    except Exception:  # noqa: BLE001  the reader below says what is wrong with it
-        return load_reconstruction(path)
-    if "mask" in names:
+    arrays = read_npz(path)
+    if "mask" in arrays:
         return load_reconstruction(path)
     stated = str(arrays.get("frame", frame))
     if stated not in get_args(Frame):

@@ -32,6 +32,8 @@ class ScaleOptions(msgspec.Struct, frozen=True, kw_only=True):
         words = [word for word in re.split(r"[\s,;]+", self.scale_points.strip()) if word]
         try:
             x1, y1, x2, y2, size = (float(word) for word in words)
+            if not np.isfinite([x1, y1, x2, y2, size]).all():
+                raise ValueError(self.scale_points)
         except ValueError as error:
             raise InvalidInputError(
                 f'--scale-points "{self.scale_points}": write five numbers, "x1,y1,x2,y2,mm".'

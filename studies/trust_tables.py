@@ -1,0 +1,52 @@
+"""Tables of docs/reliability.md from docs/results/trust.json."""
+
+import json
+from typing import Any
+
+_ROWS = (
+    ("kills_run", "kills_broken", "runs killed (SIGKILL) at random times"),
+    ("kills_batch", None, "coordinators of batches killed"),
+    ("kills_bench", None, "coordinators of benchmarks killed"),
+    ("corpus", "corpus_broken", "bad captures"),
+    ("faults", "faults_broken", "writes that failed (disk full, no permission, device, size)"),
+    ("options", "options_broken", "random combinations of options"),
+    ("fuzz", "fuzz_broken", "damaged files handed to parsers"),
+    ("guided", "guided_broken", "files made by atheris"),
+)
+
+
+def trust_table(kept: dict[str, dict[str, Any]]) -> str:
+    """What was tried and how often the law was broken, by length."""
+    names = {"short": "`make trust`", "long": "`make trust-long`"}
+    lengths = [name for name in names if name in kept]
+    lines = ["| tried | " + " | ".join(names[n] for n in lengths) + " | broken |"]
+    lines.append("|---|" + "---|" * len(lengths) + "---|")
+    for key, broken, words in _ROWS:
+        if not any(key in kept[name] for name in lengths):
+            continue
+        counts = [f"{kept[name].get(key, 0):,}".replace(",", " ") for name in lengths]
+        wrong = sum(kept[name].get(broken, 0) for name in lengths) if broken else None
+        lines.append(f"| {words} | {' | '.join(counts)} | {'' if wrong is None else wrong} |")
+    minutes = [str(kept[name]["minutes"]) for name in lengths]
+    lines.append(f"| minutes | {' | '.join(minutes)} | |")
+    days = ", ".join(f"{names[n]} on {kept[n]['day']}" for n in lengths)
+    versions = ", ".join(dict.fromkeys(f"Python {kept[n]['python']}" for n in lengths))
+    return "\n".join(lines) + f"\n\nMeasured: {days}; {versions}, two cores, Linux."
+
+
+def parsers_line(kept: dict[str, dict[str, Any]]) -> str:
+    """How many files every parser got."""
+    counts: dict[str, int] = {}
+    for summary in kept.values():
+        for part in ("fuzz_parsers", "guided_parsers"):
+            for name, count in summary.get(part, {}).items():
+                counts[name] = counts.get(name, 0) + count
+    words = ", ".join(f"{name} {count:,}".replace(",", " ") for name, count in counts.items())
+    return f"Files by parser: {words}."
+
+
+def filled(template: str, results: str) -> str:
+    """The page, from its template and the saved figures."""
+    kept = json.loads(results)
+    page = template.replace("{{TRUST_TABLE}}", trust_table(kept))
+    return page.replace("{{TRUST_PARSERS}}", parsers_line(kept))
