@@ -105,6 +105,15 @@ def touch(tab, start, end):
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
+def until(tab, expression):
+    """Wait for something to become true; the page's policy allows no eval of its own."""
+    for _ in range(100):
+        if tab.evaluate(expression):
+            return
+        tab.wait_for_timeout(50)
+    raise AssertionError(expression)
+
+
 def middle(tab, selector):
     box = tab.locator(selector).bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -140,6 +149,45 @@ def test_viewer_draws_turns_and_relights(opened):
     tab.mouse.move(x, y)
     tab.mouse.wheel(0, -400)
     assert change(first, drawn(tab, folder, "near")) > 0.01
+
+
+def test_the_page_scrolls_past_the_view(opened):
+    """Wheel and vertical finger belong to the page until somebody clicks or taps the view."""
+    tab, folder = opened
+    first = drawn(tab, folder)
+    x, y = middle(tab, "#view")
+    tab.mouse.move(x, y)
+    tab.mouse.wheel(0, 120)
+    until(tab, "window.scrollY > 50")
+    tab.wait_for_timeout(500)  # until it has stopped
+    tab.evaluate("window.scrollTo(0, 0)")
+    until(tab, "document.getElementById('notice').hidden")
+    assert change(first, drawn(tab, folder)) < 1e-4
+    assert tab.evaluate("getComputedStyle(document.getElementById('view')).touchAction") == "pan-y"
+    touch(tab, [(x, y)], [(x, y)])
+    tab.wait_for_selector("#view[data-active=touch]")
+    assert tab.evaluate("getComputedStyle(document.getElementById('view')).touchAction") == "none"
+    tab.mouse.click(x, y)
+    before = tab.evaluate("window.scrollY")
+    tab.mouse.wheel(0, 120)
+    tab.wait_for_timeout(200)
+    assert tab.evaluate("window.scrollY") == before
+    tab.mouse.move(x, y + 230)
+    tab.mouse.move(x, y)
+    tab.mouse.wheel(0, 120)
+    until(tab, "window.scrollY > 50")
+
+
+def test_it_turns_no_further_than_the_camera_saw(opened):
+    tab, folder = opened
+    x, y = middle(tab, "#view")
+    for _ in range(3):
+        drag(tab, (x - 140, y), (x + 140, y))
+    assert tab.locator("#notice").text_content() == "The camera saw only this side."
+    furthest = drawn(tab, folder)
+    drag(tab, (x - 140, y), (x + 140, y))
+    assert change(furthest, drawn(tab, folder)) < 1e-4
+    assert furthest.std() > 0.02
 
 
 def test_controls_and_keys(opened):
