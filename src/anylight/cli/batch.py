@@ -15,12 +15,13 @@ from anylight.intake.source import fingerprint
 from anylight.model.scale import ScaleOptions
 from anylight.model.status import Status
 from anylight.pipeline import RunOptions
+from anylight.runs.folder import OutputOptions
+from anylight.runs.record import named_files
 
 from .bench import run_tasks
 from .flags import MethodFlags
 from .progress import say, shown_progress
-from .record import named_files
-from .run import OutputOptions, Run
+from .run import Run
 
 
 @dataclass(frozen=True, kw_only=True)

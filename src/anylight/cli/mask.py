@@ -8,16 +8,15 @@ import rich.console
 import tyro
 
 from anylight.errors import InvalidInputError
-from anylight.intake.load import Intake, load
+from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
-from anylight.pictures import Sheet, mask_picture, shrink
+from anylight.runs.folder import mask_preview
 
 from .progress import say, shown_progress
 
 OWNED = Owned(marker="mask.png", patterns=("mask.png", "preview.png"))
-_PREVIEW = 1600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +55,3 @@ class Mask:
             f"{out / 'preview.png'}; use it with: anylight run {self.capture} --mask "
             f"{out / 'mask.png'}",
         )
-
-
-def mask_preview(intake: Intake) -> Sheet:
-    """The brightest of all photos with the surroundings tinted."""
-    return shrink(mask_picture(intake.capture.photos, intake.capture.mask), _PREVIEW)
