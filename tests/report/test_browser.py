@@ -1,49 +1,20 @@
 """The report in a real browser, where there is one."""
 
-import shutil
 from itertools import pairwise
 
 import numpy as np
 import OpenImageIO as oiio
 import pytest
+from chromium import ARGUMENTS, SOFTWARE_GL, SPY, chromium, until
 from report.stories import NASTY, TITLE, ball_scene, story_of
 
 from anylight.photometry.transfer import srgb_to_linear
 from anylight.report.page import report_html
 
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SOFTWARE_GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-SPY = """
-window.violations = [];
-document.addEventListener("securitypolicyviolation",
-  (event) => window.violations.push(event.violatedDirective + " " + event.blockedURI));
-"""
-
-
-def _browser(arguments):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = next(filter(None, map(shutil.which, names)), None)
-    if executable is None:
-        pytest.skip("there is no Chromium to open the report with")
-    with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=executable, args=arguments)
-        yield browser
-        browser.close()
-
 
 @pytest.fixture(scope="module")
 def browser():
-    yield from _browser([*ARGUMENTS, *SOFTWARE_GL])
+    yield from chromium([*ARGUMENTS, *SOFTWARE_GL])
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +53,7 @@ def opened(browser, story, tmp_path):
 def drawn(tab, folder, name="view"):
     """What the canvas shows, once it has been drawn."""
     tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    until(tab, "document.getElementById('surface').dataset.state === 'ready'")
     path = folder / f"{name}.png"
     tab.locator("#view").screenshot(path=path)
     return oiio.ImageBuf(str(path)).get_pixels(oiio.FLOAT)[..., :3]
@@ -103,15 +75,6 @@ def touch(tab, start, end):
     for kind, fingers in (("touchStart", start), ("touchMove", end), ("touchEnd", [])):
         points = [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(fingers)]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-
-def until(tab, expression):
-    """Wait for something to become true; the page's policy allows no eval of its own."""
-    for _ in range(100):
-        if tab.evaluate(expression):
-            return
-        tab.wait_for_timeout(50)
-    raise AssertionError(expression)
 
 
 def middle(tab, selector):

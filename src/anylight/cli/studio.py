@@ -31,8 +31,8 @@ class Studio:
     """Folder of photos, or a .mat, .npz or .lp file; not given: choose one on the page."""
     port: int = 0
     """Port to listen on; any that is free if not given."""
-    browser: bool = True
-    """Open the page in a browser."""
+    no_browser: bool = False
+    """Only print the address; do not open it."""
     host: str = "127.0.0.1"
     """Address to listen on; another than this computer's own lets others in who know the key."""
 
@@ -61,4 +61,4 @@ class Studio:
             sys.stdout.write(f"{address}\n")
             sys.stdout.flush()
 
-        serve(self.capture, self.host, self.port, tell, self.browser)
+        serve(self.capture, self.host, self.port, tell, not self.no_browser)

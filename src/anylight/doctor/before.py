@@ -126,7 +126,7 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
         *_about_clipping(capture, clipped, black, np.quantile(samples, _BRIGHT, axis=(1, 2))),
         *_about_movement(capture, shifts),
         *_about_sharpness(capture),
-        *_about_lights(capture.num_photos, independent, order),
+        *_about_lights(capture.num_photos, independent),
         *_about_camera(intake),
         *_about_mask(intake),
         Finding(
@@ -352,11 +352,10 @@ def _sharpness(image: Float[np.ndarray, "h w"]) -> float:
     return float(fine / coarse) if coarse > 0 else np.nan
 
 
-def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
+def _about_lights(photos: int, independent: int) -> list[Finding]:
     text = f"{independent} of {photos} photos show independent light"
     if independent >= 4:
-        words = f", which is enough (a run describes the light by harmonics of order {order})."
-        return [Finding("good", "lights", text + words)]
+        return [Finding("good", "lights", f"{text}, which is enough.")]
     return [
         Finding(
             "problem" if independent < 3 else "warning",

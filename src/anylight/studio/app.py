@@ -28,7 +28,7 @@ def application(
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         if capture is not None:
-            room.open(capture, capture.resolve().stem)
+            room.open(capture.resolve(), capture.resolve().stem)
         try:
             yield
         finally:

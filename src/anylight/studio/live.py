@@ -34,7 +34,7 @@ async def live(socket: WebSocket) -> None:
         room.hub.tabs.discard(tab)
         for task in tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, RuntimeError):
+            with contextlib.suppress(asyncio.CancelledError, RuntimeError, WebSocketDisconnect):
                 await task
 
 

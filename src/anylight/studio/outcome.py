@@ -27,7 +27,7 @@ _SIDE = 700
 _QUALITY = 90
 _PROFILE = 240
 """Heights along a line."""
-_FULL_ERROR = 0.1
+_FULL_ERROR = 0.05
 """Share of white at which an error is shown in full colour."""
 
 
@@ -132,7 +132,8 @@ class Outcome:
             seen = self._seen(place)[mask].T
             total += ((seen - self._shown[index]) ** 2).mean(axis=0)
             white = max(white, float(np.quantile(seen, 0.99)))
-        share = np.clip(np.sqrt(total / max(len(used), 1)) / white / _FULL_ERROR, 0, 1)[:, None]
+        error = np.sqrt(total / max(len(used), 1)) / white
+        share = np.sqrt(np.clip(error / _FULL_ERROR, 0, 1))[:, None]
         colours = np.array([[24, 28, 60], [60, 90, 150], [120, 170, 140], [240, 220, 90]])
         at = share * (len(colours) - 1)
         low = np.minimum(at.astype(int), len(colours) - 2)

@@ -15,6 +15,7 @@ import numpy as np
 from anylight.errors import InvalidInputError
 from anylight.intake.source import fingerprint
 
+from .balloon import STEPS
 from .child import DONE, FAILED, Child, Limits, Message
 from .choices import changed
 from .hub import Hub
@@ -63,6 +64,7 @@ class Room:
         self._children: set[Child] = set()
         self._outcomes: dict[Path, Outcome] = {}
         self._writing = asyncio.Lock()
+        self._warm: asyncio.Task[None] | None = None
 
     def close(self) -> None:
         """End what runs and forget what is private."""
@@ -191,12 +193,23 @@ class Room:
             before, self.running = self.session, None
             self.session = Session(folder, cache, facts, kept_choices(folder))
             self.session.write()
+            self._warm = asyncio.create_task(self._warmed(self.session))
             if before is not None:
                 shutil.rmtree(before.cache, ignore_errors=True)
             if self.upload is not None:
                 self.upload.drop()
                 self.upload = None
         self.changed()
+
+    async def _warmed(self, session: Session) -> None:
+        """Inflate what the slider may ask for, so that it does not wait for it."""
+        found = await asyncio.to_thread(session.inflatable)
+        if found is None:
+            return
+        for step in range(STEPS + 1):
+            if self.session is not session or (self.running and not self.running.is_over):
+                return
+            await asyncio.to_thread(found.inflated, step)
 
     # Choosing
 
@@ -269,6 +282,8 @@ class Room:
         session = self.open_session()
         async with self._writing:
             await asyncio.to_thread(session.write)
+        if session.is_other_silhouette():
+            self._warm = asyncio.create_task(self._warmed(session))
         self.changed()
 
     async def balloon(self, volume: float | None, number: int) -> bytes | None:

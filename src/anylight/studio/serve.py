@@ -48,6 +48,7 @@ def serve(
         server_header=False,
         ws="websockets-sansio",
         ws_max_size=1_000_000,
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
     )
     if browser:
@@ -61,6 +62,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()
     except (OSError, OverflowError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or error

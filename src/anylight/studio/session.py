@@ -6,6 +6,7 @@ Everything that matters is in the session's folder, which `anylight run` underst
 import json
 import os
 import secrets
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class Session:
         self.mask_source = self.facts.mask_source
         self._silhouette: tuple[int, Camera, Silhouette | None] | None = None
         self._keys: dict[Path, str] = {}
+        self._inflating = threading.Lock()
 
     @property
     def factor(self) -> int:
@@ -74,11 +76,18 @@ class Session:
 
     def inflatable(self) -> Silhouette | None:
         """What the volume slider inflates, for the mask and camera of now."""
-        known, camera = self._silhouette, self.camera()
-        if known is None or known[:2] != (self.mask_number, camera):
-            known = (self.mask_number, camera, silhouette(self.mask, camera))
-            self._silhouette = known
-        return known[2]
+        with self._inflating:
+            if self._silhouette is None or self.is_other_silhouette():
+                camera, number = self.camera(), self.mask_number
+                self._silhouette = (number, camera, silhouette(self.mask, camera))
+            return self._silhouette[2]
+
+    def is_other_silhouette(self) -> bool:
+        """Whether mask or camera have changed since the last balloon."""
+        return self._silhouette is None or self._silhouette[:2] != (
+            self.mask_number,
+            self.camera(),
+        )
 
     def view_mask(self) -> Mask:
         """The mask at the size of the page's photos."""

@@ -8,6 +8,10 @@ import { triangles } from "./surface.js";
 export const LOOKS = { colours: 0, clay: 1, normals: 2, picture: 3 };
 const PICK = 4;
 const EDGE = "The camera saw only this side.";
+// Milliseconds that a picture may take before pictures in motion get coarser, and may take before
+// they get finer again; milliseconds after which a surface rests, and is drawn in full.
+const SLOW = 40, FAST = 12, REST = 220;
+const COARSEST = 0.35;
 
 export class View {
   // tell: {state(name), hint(text), lit(), posed()}, each of them optional.
@@ -22,6 +26,8 @@ export class View {
     this.scene = null;
     this.size = [2, 2, 1];
     this.asked = false;
+    this.quality = 1;
+    this.resting = 0;
     this.gl = canvas.getContext("webgl2",
       { antialias: true, alpha: true, premultipliedAlpha: true });
     if (!this.gl) throw new Error("this browser offers no WebGL 2");
@@ -77,27 +83,41 @@ export class View {
   }
 
   redraw() {
+    if (this.quality < 1) {
+      clearTimeout(this.resting);
+      this.resting = setTimeout(() => requestAnimationFrame(() => this.draw(1)), REST);
+    }
     if (this.asked) return;
     this.asked = true;
     requestAnimationFrame(() => {
       this.asked = false;
-      if (this.scene && this.drawing && !this.gl.isContextLost()) this.draw();
+      this.draw(this.quality);
     });
   }
 
-  draw() {
-    const { canvas } = this;
-    if (!canvas.clientWidth) return;
-    const sharpness = Math.min(window.devicePixelRatio || 1, 2.5);
+  draw(quality) {
+    const { canvas, gl } = this;
+    if (!this.scene || !this.drawing || gl.isContextLost() || !canvas.clientWidth) return;
+    const sharpness = Math.min(window.devicePixelRatio || 1, 2.5) * quality;
     const across = Math.max(Math.round(canvas.clientWidth * sharpness), 1);
     const down = Math.max(Math.round(canvas.clientHeight * sharpness), 1);
     if (canvas.width !== across || canvas.height !== down) {
       canvas.width = across;
       canvas.height = down;
     }
+    const begin = performance.now();
     this.drawing.draw(this.pose, this.size, canvas, this.state);
+    if (quality === this.quality) this.adapt(begin);
     if (this.ball) drawBall(this.ball, this.pose.direction(), Boolean(this.state.coefficients));
-    this.say("ready");
+    this.say(quality < 1 ? "moving" : "ready");
+  }
+
+  // Computers without a graphics card draw coarser pictures while something moves.
+  adapt(begin) {
+    this.gl.readPixels(0, 0, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, new Uint8Array(4));
+    const taken = performance.now() - begin;
+    if (taken > SLOW) this.quality = Math.max(0.7 * this.quality, COARSEST);
+    else if (taken < FAST) this.quality = Math.min(this.quality / 0.7, 1);
   }
 
   // Column and row of the photo, within the scene's window, under a point of the screen; or null.
