@@ -1,5 +1,6 @@
 """`anylight studio`: see it, tune it, relight it, in the browser."""
 
+import contextlib
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -61,4 +62,5 @@ class Studio:
             sys.stdout.write(f"{address}\n")
             sys.stdout.flush()
 
-        serve(self.capture, self.host, self.port, tell, not self.no_browser)
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            serve(self.capture, self.host, self.port, tell, not self.no_browser)

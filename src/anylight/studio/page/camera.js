@@ -62,6 +62,7 @@ function drawPanel(panel, session) {
       option("orthographic", "Parallel rays", "Telecentric lens, scanner, or a very long lens from afar."),
       option(facts.lens_known ? "photos" : "found", "Let the photos decide", "Seven lenses are tried, and the result says what remains open.")),
     parts.focal,
+    h("details", {}, h("summary", {}, "Intrinsics"), h("p", { class: "faint" }, intrinsics(facts))),
     h("div", { class: "group" }, h("h3", {}, "Real size (if you like)"),
       h("p", { class: "faint" }, "Click two points of the object in the photo and type how far apart they are. Then meshes are in millimetres."),
       h("div", { class: "row" }, parts.mm, h("span", {}, "mm apart"),
@@ -70,9 +71,16 @@ function drawPanel(panel, session) {
       photoChooser(facts.names, (index) => easel.show(`/photos/${index}/view.jpg`))));
 }
 
+function intrinsics({ camera_kind: kind, camera_matrix: [[fu, , u], [, fv, v]], camera_source: source, lens_known: known }) {
+  const middle = `middle of the image at ${u.toFixed(1)}, ${v.toFixed(1)} pixels`;
+  if (kind === "orthographic") return `Parallel rays, ${middle} (from ${source}).`;
+  const lens = `Focal length ${fu.toFixed(1)} × ${fv.toFixed(1)} pixels, ${middle}`;
+  return known ? `${lens} (from ${source}).` : `${lens}. This is a guess: nothing says which lens it was.`;
+}
+
 export function update({ session }) {
   if (!session) return;
-  const { choices, facts } = session;
+  const { choices } = session;
   for (const input of document.querySelectorAll("input[name=camera]")) input.checked = input.value === choices.camera;
   parts.focal.hidden = choices.camera !== "focal";
   if (choices.focal_35mm) parts.focal.set(toSlider(choices.focal_35mm));
@@ -80,7 +88,6 @@ export function update({ session }) {
   parts.told.textContent = choices.scale_points && choices.scale_mm ? "The result will be in millimetres."
     : points.length === 2 ? "Now type the distance." : `${2 - points.length} point${points.length ? "" : "s"} to click.`;
   if (choices.scale_points) { points = pairs(choices.scale_points, session.factor); drawMarks(); }
-  void facts;
 }
 
 function mark(place) {
