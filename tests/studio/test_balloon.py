@@ -9,7 +9,6 @@ from anylight.initial.options import BalloonOptions
 from anylight.initial.start import balloon_start
 from anylight.studio.balloon import silhouette
 
-
 PERSPECTIVE = Perspective((120.0, 120.0), (44.5, 44.5))
 
 

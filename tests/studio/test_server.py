@@ -3,14 +3,18 @@
 import json
 import shlex
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from studio.conftest import OWN, PORT
+from starlette.testclient import TestClient
+from studio.conftest import HOME, OWN, PORT, TOKEN, Page
 
 from anylight.cli.main import main
 from anylight.intake.load import load
 from anylight.io.archive import load_reconstruction
+from anylight.studio.app import application
+from anylight.studio.room import Room
 
 
 def test_opening_a_folder_makes_a_session_that_a_run_reads_alike(page, photos):
@@ -73,6 +77,7 @@ def test_choices_become_the_command(page):
         (["options", "method"], "magic"),
         (["intake", "downscale"], 0),
         (["volume"], "much"),
+        (["left_out", "a"], 1),
     ],
 )
 def test_a_wrong_choice_gets_a_sentence_and_changes_nothing(page, path, value):
@@ -206,6 +211,23 @@ def test_a_result_can_be_looked_at(page):
     assert len(profile["heights"]) == len(profile["along"]) > 50
     known = [height for height in profile["heights"] if height is not None]
     assert max(known) > min(known) >= 0
+
+
+def test_a_session_goes_on_where_it_was_left(page, photos):
+    """The same photos, opened by another studio, find mask, choices, all photos and results."""
+    page.choose("left_out", value=[page.state()["session"]["facts"]["names"][2]])
+    before = page.state()["session"]
+    home = Path(before["folder"]).parent
+    with TestClient(application(Room(home), TOKEN, PORT, photos), base_url=HOME) as client:
+        client.get(f"/?token={TOKEN}")
+        again = Page(client).opened()["session"]
+    for key in ("folder", "choices", "command"):
+        assert again[key] == before[key], key
+    assert again["facts"]["names"] == before["facts"]["names"]
+    assert again["facts"]["camera_source"] == before["facts"]["camera_source"]
+    assert again["mask"]["share"] == before["mask"]["share"]
+    assert [result["number"] for result in again["results"]] == [1]
+    page.choose("left_out", value=[])
 
 
 def test_every_option_has_a_field_with_its_help(page):

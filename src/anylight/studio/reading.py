@@ -30,6 +30,8 @@ PHOTOS, MASK, FACTS = "photos.npy", "mask.npy", "studio.json"
 OWNED = Owned(marker=FACTS, patterns=("*",))
 _SIDECARS = (".txt", ".lp")
 _SIDECAR_BYTES = 1_000_000
+EXAMPLE = "example"
+"""Stands for the fingerprint of the example."""
 _EXAMPLE = SynthOptions(shape="bust", albedo="voronoi", images=12, height=240)
 
 
@@ -73,11 +75,14 @@ def read(line: Line, source: str, folder: str, cache: str) -> dict[str, Any]:
         line.tell("share", task=task, share=share)
 
     target, private = Path(folder), Path(cache)
-    if not source:
+    is_example = not source
+    if is_example:
         rendering = render(_EXAMPLE, tell)
         (private / "example").mkdir()
         save_capture(private / "example", rendering.capture)
         source = str(private / "example")
+    if (Path(source) / FACTS).is_file():
+        _list_all(Path(source))
     intake = load(source, None, tell)
     examination = examine(intake, tell)
     capture = intake.capture
@@ -92,7 +97,7 @@ def read(line: Line, source: str, folder: str, cache: str) -> dict[str, Any]:
     camera = capture.camera
     facts = Facts(
         name=target.name.removesuffix("_studio") if target.exists() else intake.source.name,
-        fingerprint=fingerprint(Path(source)),
+        fingerprint=EXAMPLE if is_example else fingerprint(Path(source)),
         names=names,
         width=width,
         height=height,
@@ -146,6 +151,17 @@ def write_mask(folder: Path, mask: np.ndarray) -> None:
     part = folder / ".mask.part.png"
     write_image(part, np.where(mask, np.uint8(255), np.uint8(0))[..., None])
     os.replace(part, folder / MASK_NAME)
+
+
+def _list_all(folder: Path) -> None:
+    """List all photos of a session again, also those that were switched off."""
+    names = json.loads((folder / FACTS).read_bytes()).get("facts", {}).get("names")
+    notes = folder / NOTES_NAME
+    if names and notes.is_file():
+        lines = notes.read_text(encoding="utf-8").splitlines()
+        files = "files = " + json.dumps(names, ensure_ascii=False)
+        lines = [files if line.startswith("files = ") else line for line in lines]
+        notes.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _files(notes: Path) -> str:

@@ -21,7 +21,7 @@ from .choices import changed
 from .hub import Hub
 from .limits import reading_limits
 from .outcome import Outcome
-from .reading import FACTS, Facts
+from .reading import EXAMPLE, FACTS, Facts
 from .running import Running
 from .session import Session, kept_choices, kept_facts
 from .uploads import Upload, UploadLimits, safe_title
@@ -152,6 +152,8 @@ class Room:
         """Read a capture in a child process; None: the example."""
         self._refuse_if_busy()
         folder = self._folder(source, title)
+        if folder.exists():
+            source = folder
         cache = Path(tempfile.mkdtemp(prefix="capture-", dir=self.private))
         self.reading, self.message = {"task": "Reading the photos", "share": 0.0}, ""
         arguments = {
@@ -171,10 +173,10 @@ class Room:
         """Of the session: the one that belongs to these photos already, else a new one."""
         if source is not None and (source / FACTS).is_file():
             return source
-        mark = "" if source is None else fingerprint(source)
+        mark = EXAMPLE if source is None else fingerprint(source)
         for count in range(1, 1000):
             folder = self.home / (f"{title}_studio" + (f"_{count}" if count > 1 else ""))
-            if not folder.exists() or (mark and _mark(folder) == mark):
+            if not folder.exists() or _mark(folder) == mark:
                 return folder
         raise InvalidInputError(f"{self.home}: is full of sessions; remove some.")
 
@@ -232,7 +234,9 @@ class Room:
             given = {} if given is None else given
             inner = given
             for name in path[1:-1]:
-                inner = inner.setdefault(name, {})
+                inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
+            if not isinstance(inner, dict):
+                raise InvalidInputError("this is not what the page sends.")
             if value is None:
                 inner.pop(path[-1], None)
             else:

@@ -64,6 +64,9 @@ def _plainly(answer: Answer) -> Answer:
             return JSONResponse({"sentence": _sentence(error)}, 409)
         except InvalidInputError as error:
             return JSONResponse({"sentence": _sentence(error)}, 400)
+        except OSError as error:
+            sentence = f"This could not be stored ({error.strerror or error})."
+            return JSONResponse({"sentence": sentence}, 507)
         except (KeyError, IndexError, ValueError) as error:
             raise HTTPException(404) from error
 

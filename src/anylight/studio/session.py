@@ -53,6 +53,7 @@ class Session:
         self._silhouette: tuple[int, Camera, Silhouette | None] | None = None
         self._keys: dict[Path, str] = {}
         self._inflating = threading.Lock()
+        self._mask_written = 0
 
     @property
     def factor(self) -> int:
@@ -123,7 +124,9 @@ class Session:
             + f"files = [{files}]\n"
         )
         rows = "\n".join(" ".join(f"{value:.10g}" for value in row) for row in matrix)
-        write_mask(self.folder, self.mask)
+        if self._mask_written != self.mask_number:
+            write_mask(self.folder, self.mask)
+            self._mask_written = self.mask_number
         _replaced(self.folder / MATRIX_NAME, rows + "\n")
         _replaced(self.folder / NOTES_NAME, notes)
         kept = {"facts": facts, "choices": self.choices, "command": self.command()}
@@ -165,7 +168,7 @@ def kept_choices(folder: Path) -> Choices:
 
 
 def kept_facts(folder: Path, facts: Facts) -> Facts:
-    """What was found out when a session was made: where its camera came from, and its lens."""
+    """What was found out when a session was made: its photos, its camera and its source."""
     try:
         kept = msgspec.json.decode((folder / FACTS).read_bytes())
         first = msgspec.convert(kept["facts"], Facts)
@@ -175,6 +178,8 @@ def kept_facts(folder: Path, facts: Facts) -> Facts:
         return facts
     return msgspec.structs.replace(
         facts,
+        name=first.name,
+        fingerprint=first.fingerprint,
         names=first.names,
         camera_kind=first.camera_kind,
         camera_matrix=first.camera_matrix,

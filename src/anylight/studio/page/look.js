@@ -73,6 +73,8 @@ async function showResult() {
     showOther(Boolean(rival));
     const one = await tried(sceneOf(number));
     if (one && view()) { view().show(one); await dress(view(), number); }
+    byId("label").textContent = nameOf(result);
+    if (rival) byId("label2").textContent = nameOf(resultOf(rival));
     if (rival && second()) { second().show(await sceneOf(rival)); await dress(second(), rival); }
     byId("surface").dataset.result = number;
   }

@@ -56,7 +56,7 @@ export function showSurface(shown) {
 }
 
 export function showOther(shown) {
-  byId("other").hidden = !shown;
+  byId("other").hidden = byId("label").hidden = !shown;
   if (shown && second()) follow(other, main);
 }
 
