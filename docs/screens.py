@@ -107,8 +107,6 @@ def _session(camera: _Camera) -> None:
     tab.click("text=Beside the photos")
     tab.wait_for_selector("#swipe")
     camera.take("swipe")
-    camera.step("export")
-    camera.take("export")
 
 
 if __name__ == "__main__":

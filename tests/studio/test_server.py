@@ -4,6 +4,7 @@ import json
 import shlex
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -237,6 +238,25 @@ def test_every_option_has_a_field_with_its_help(page):
     assert order["choices"] == [2, 4, 6, 8]
     groups = [forms["options"], forms["intake"], forms["output"], *forms["settings"].values()]
     assert all(field["help"] for group in groups for field in group)
+
+
+def test_photos_that_are_sent_become_a_session(page, photos):
+    """Names from outside become harmless; everything else is as on disk."""
+    key = page.post("/api/uploads").json()["key"]
+    for path in sorted(photos.glob("*.png")):
+        name = f"a<b>|{path.name}" if path.stem != "mask" else path.name
+        address = f"/api/uploads/{key}/files/{quote(name)}"
+        assert page.client.put(address, content=path.read_bytes(), headers=OWN).status_code == 200
+    page.post(f"/api/uploads/{key}/open", title="../../my vase")
+    state = page.opened()
+    assert state["message"] == ""
+    folder = Path(state["session"]["folder"])
+    assert folder.name == "my_vase_studio"
+    assert state["session"]["facts"]["names"][0] == "a_b__photo_00.png"
+    sent, stored = load(photos).capture, load(folder).capture
+    np.testing.assert_array_equal(sent.photos, stored.photos)
+    np.testing.assert_array_equal(sent.mask, stored.mask)
+    assert not state["session"]["facts"]["lens_known"]
 
 
 def test_the_port_is_part_of_the_cookie(page):

@@ -20,7 +20,7 @@ from anylight.model.samples import is_saturated
 from .sentences import FEW_PHOTOS
 
 _SAMPLES = 20_000
-CLIPPED = 0.02
+_CLIPPED = 0.02
 """Share of saturated samples from where it is worth a word."""
 _RUINED = 0.4
 """Share of saturated samples that ruins a result."""
@@ -238,7 +238,7 @@ def _about_clipping(
     capture: Capture, clipped: np.ndarray, black: np.ndarray, bright: np.ndarray
 ) -> list[Finding]:
     findings = []
-    if clipped.mean() > CLIPPED:
+    if clipped.mean() > _CLIPPED:
         worst = [int(i) for i in np.argsort(-clipped)[:3]]
         names = ", ".join(f"{_name(capture, i)} ({100 * clipped[i]:.0f} %)" for i in worst)
         findings.append(

@@ -3,7 +3,10 @@
 from anylight.intake.load import Intake
 from anylight.model.finding import Finding
 
-from .before import BLACK, CLIPPED, MOVED_PX, Examination, blurred_photos
+from .before import BLACK, MOVED_PX, Examination, blurred_photos
+
+_OVEREXPOSED = 0.2
+"""Share of saturated samples from which a photo is better left out: few carry no weight anyway."""
 
 
 def photo_findings(intake: Intake, examination: Examination) -> tuple[tuple[Finding, ...], ...]:
@@ -16,7 +19,7 @@ def photo_findings(intake: Intake, examination: Examination) -> tuple[tuple[Find
         reasons = []
         if black > BLACK:
             reasons.append(Finding("problem", "darkness", "The object is black."))
-        if clipped > 2.5 * CLIPPED:
+        if clipped > _OVEREXPOSED:
             text = f"{100 * clipped:.0f} % of the object is overexposed."
             reasons.append(Finding("warning", "clipping", text))
         if lengths[index] > MOVED_PX:

@@ -143,8 +143,9 @@ function drawThumbs(session) {
     h("p", { id: "count", class: "faint" }),
     bad.length ? h("ul", { class: "findings" }, bad.map(finding))
       : h("ul", { class: "findings" }, finding({ severity: "good", text: "These photos look good." })),
-    flagged.length ? h("button", { type: "button", onclick: () => choose(["left_out"], flagged.slice(0, facts.names.length - 3)) },
-      `Leave out the ${flagged.length} flagged`) : null,
+    flagged.length && 2 * flagged.length < facts.names.length
+      ? h("button", { type: "button", onclick: () => choose(["left_out"], flagged) },
+        flagged.length === 1 ? "Leave out the flagged one" : `Leave out the ${flagged.length} flagged`) : null,
     h("div", { class: "group" },
       slider("Brightness", { min: -2, max: 3, step: 0.05, value: tone.bright, said: (x) => `${x > 0 ? "+" : ""}${x.toFixed(1)} stops` },
         (x) => retone({ bright: x })),
