@@ -1,10 +1,8 @@
 """What is going on in the studio: the open session, what is read or run, and who hears of it."""
 
 import asyncio
-import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,16 @@ from anylight.errors import InvalidInputError
 from anylight.intake.source import fingerprint
 
 from .balloon import STEPS
-from .child import DONE, FAILED, Child, Limits, Message
+from .child import DONE, FAILED, Limits, Message
 from .choices import changed
+from .errands import Errands
 from .hub import Hub
 from .limits import reading_limits
 from .outcome import Outcome
 from .reading import EXAMPLE, FACTS, Facts
 from .running import Running
 from .session import Session, kept_choices, kept_facts
+from .telling import told
 from .uploads import Upload, UploadLimits, safe_title
 
 _READING = {"read": "Reading the photos", "mask": "Finding the object",
@@ -61,15 +61,14 @@ class Room:
         self.revision = 0
         self._upload_limits = upload_limits or UploadLimits()
         self._limits = limits or reading_limits()
-        self._children: set[Child] = set()
+        self._errands = Errands()
         self._outcomes: dict[Path, Outcome] = {}
         self._writing = asyncio.Lock()
         self._warm: asyncio.Task[None] | None = None
 
     def close(self) -> None:
         """End what runs and forget what is private."""
-        for child in list(self._children):
-            child.end()
+        self._errands.close()
         shutil.rmtree(self.private, ignore_errors=True)
 
     # Telling
@@ -87,48 +86,7 @@ class Room:
             "message": self.message,
             "reading": self.reading,
             "run": None if self.running is None else self.running.told(),
-            "session": None if session is None else self._told(session),
-        }
-
-    def _told(self, session: Session) -> dict[str, Any]:
-        facts = session.facts
-        try:
-            command, trouble = session.command(), ""
-        except InvalidInputError as error:
-            command, trouble = "", str(error)
-        return {
-            "folder": str(session.folder),
-            "facts": msgspec.to_builtins(facts),
-            "choices": msgspec.to_builtins(session.choices),
-            "method": session.choices.method(),
-            "view": [-(-facts.width // session.factor), -(-facts.height // session.factor)],
-            "factor": session.factor,
-            "mask": {
-                "number": session.mask_number,
-                "source": session.mask_source,
-                "share": float(session.mask.mean()),
-            },
-            "command": command,
-            "trouble": trouble,
-            "results": [self._result(session, path) for path in session.results()],
-        }
-
-    def _result(self, session: Session, folder: Path) -> dict[str, Any]:
-        record = msgspec.json.decode((folder / "run.json").read_bytes())
-        return {
-            "number": int(folder.name),
-            "folder": str(folder),
-            "method": record["method"],
-            "status": record["status"],
-            "photos": record["photos"],
-            "seconds": sum(record["seconds"].values()),
-            "unit": record["unit"],
-            "warnings": record["warnings"],
-            "findings": record["findings"]["after"],
-            "flipped": bool(record["settings"].get("flip")),
-            "volume": record["settings"].get("volume"),
-            "energies": record["energies"],
-            "files": session.files(folder),
+            "session": None if session is None else told(session),
         }
 
     # Opening
@@ -161,7 +119,7 @@ class Room:
             "folder": str(folder),
             "cache": str(cache),
         }
-        self._child(
+        self._errands.start(
             "anylight.studio.reading:read",
             arguments,
             partial(self._read, folder, cache),
@@ -278,7 +236,7 @@ class Room:
             self.changed()
 
         arguments = {"cache": str(session.cache)}
-        self._child("anylight.studio.reading:propose", arguments, hear, self._limits)
+        self._errands.start("anylight.studio.reading:propose", arguments, hear, self._limits)
         self.changed()
 
     async def written(self) -> None:
@@ -331,7 +289,7 @@ class Room:
             "out": str(out),
             "choices": msgspec.to_builtins(session.choices),
         }
-        running.child = self._child("anylight.studio.solving:solve", values, hear, Limits())
+        running.child = self._errands.start("anylight.studio.solving:solve", values, hear, Limits())
 
     def outcome(self, number: int) -> tuple[Outcome, Session]:
         """A result to look at, and whose it is; the last two stay in memory.
@@ -357,25 +315,6 @@ class Room:
             raise BusyError("photos are being read; wait a moment.")
         if self.running is not None and not self.running.is_over:
             raise BusyError("a run is going on; stop it first.")
-
-    def _child(
-        self, task: str, arguments: Message, hear: Callable[[Message], None], limits: Limits
-    ) -> Child:
-        """Start a child whose words are heard on the server's own thread."""
-        loop = asyncio.get_running_loop()
-
-        def heard(message: Message) -> None:
-            with contextlib.suppress(RuntimeError):  # the server has been closed
-                loop.call_soon_threadsafe(take, message)
-
-        def take(message: Message) -> None:
-            if message["kind"] in (DONE, FAILED):
-                self._children.discard(child)
-            hear(message)
-
-        child = Child(task, arguments, heard, limits)
-        self._children.add(child)
-        return child
 
 
 def _mark(folder: Path) -> str:

@@ -50,6 +50,7 @@ class Session:
         self.photos = np.load(self.cache / PHOTOS, mmap_mode="r", allow_pickle=False)
         self.mask: Mask = np.load(self.cache / MASK, allow_pickle=False)
         self.mask_source = self.facts.mask_source
+        self.mask_share = float(self.mask.mean())
         self._silhouette: tuple[int, Camera, Silhouette | None] | None = None
         self._keys: dict[Path, str] = {}
         self._inflating = threading.Lock()
@@ -104,6 +105,7 @@ class Session:
     def replace_mask(self, mask: Mask, source: str) -> None:
         """Use another mask from now on."""
         self.mask, self.mask_source = mask, source
+        self.mask_share = float(mask.mean())
         self.mask_number += 1
 
     def used(self) -> list[str]:
