@@ -303,6 +303,7 @@ def test_keys_alone_reach_every_control(small, browser):
     tab.wait_for_selector(".thumb", timeout=60_000)
     for step in ("mask", "camera", "shape", "solve"):
         screen.step(step)
+        tab.wait_for_timeout(500)
         wanted = tab.locator(
             "#panel button:visible:enabled, #panel select:visible, #panel summary:visible"
         ).count()

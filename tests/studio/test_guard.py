@@ -85,8 +85,24 @@ def test_changes_need_an_origin_and_websockets_the_token(fenced):
     assert fenced.post("/", headers=OWN).status_code == 200
     sneaky = {**OWN, "sec-fetch-site": "cross-site"}
     assert fenced.post("/", headers=sneaky).status_code == 403
+    framed = {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"}
+    assert fenced.get("/photos/0/view.jpg", headers=framed).status_code == 403
+    clicked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert fenced.get("/", headers=clicked).status_code == 200
     with fenced.websocket_connect(f"ws://127.0.0.1:{PORT}/live", headers=OWN) as socket:
         assert socket.receive_text() == "in"
+
+
+def test_other_interfaces_need_the_token_too():
+    async def inside(scope, receive, send):
+        await PlainTextResponse("in")(scope, receive, send)
+
+    home = f"http://192.168.0.7:{PORT}"
+    client = TestClient(Guard(inside, TOKEN, PORT, ("192.168.0.7",)), base_url=home)
+    assert client.get("/").status_code == 403
+    assert client.get(f"/?token={TOKEN}").status_code == 200
+    assert client.post("/", headers={"origin": home}).status_code == 200
+    assert client.get("/", headers={"host": f"192.168.0.8:{PORT}"}).status_code == 403
 
 
 def test_two_hosts_are_none():

@@ -90,7 +90,8 @@ class Guard:
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         if changes and origin is None:
             return "Only the studio's own page may change anything."
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and changes:
+        foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if foreign and (changes or headers.get("sec-fetch-mode") != "navigate"):
             return "Another page may not use the studio."
         given = connection.query_params.get("token") or connection.cookies.get(self.cookie, "")
         if not hmac.compare_digest(given.encode(), self._token.encode()):

@@ -55,6 +55,10 @@ function enter() {
 }
 
 function drawSteps() {
+  const key = STEPS.map(([name]) => `${name === current.name} ${mayEnter(name)} ${isDone(name)}`).join();
+  if (byId("steps").dataset.key === key) return;
+  byId("steps").dataset.key = key;
+  const held = byId("steps").contains(document.activeElement);
   byId("steps").replaceChildren(...STEPS.map(([name, title], index) => {
     const button = h("button", {
       type: "button",
@@ -66,6 +70,7 @@ function drawSteps() {
     return button;
   }));
   const chip = byId("steps").querySelector("[aria-current]");
+  if (held) chip.focus();
   byId("steps").scrollLeft = chip.offsetLeft - (byId("steps").clientWidth - chip.offsetWidth) / 2;
 }
 

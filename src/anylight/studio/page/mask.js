@@ -77,7 +77,7 @@ function drawPanel(panel, session) {
     tolerance: slider("How alike colours must be", { min: 1, max: 40, step: 1, value: tolerance, said: (x) => `${x} %` }, (x) => { tolerance = x; }),
     mode: segments("Outline and colour", [["add", "adds to the object"], ["take", "takes away"]],
       (value) => { adds = value === "add"; parts.mode.set(value); }),
-    undo: h("button", { type: "button", id: "undo", onclick: undo, title: "Ctrl-Z" }, "↶ Undo"),
+    undo: h("button", { type: "button", id: "undo", disabled: true, onclick: undo, title: "Ctrl-Z" }, "↶ Undo"),
     propose: h("button", { type: "button", id: "propose", onclick: () => { flush(); act("/api/mask/propose"); } },
       "Propose automatically"),
     source: h("p", { class: "faint", id: "mask-share" }),

@@ -152,13 +152,14 @@ function drawOptions(session, run) {
   const { forms } = store;
   const preset = presetOf(choices);
   const forecast = facts.findings.find((one) => one.topic === "forecast");
+  const held = document.activeElement && document.activeElement.id;
   parts.bar = null;
   parts.panel.replaceChildren(...[
     head("Compute", "Shape, colours and light of every photo, from the photos alone."),
     run && run.state === "failed" ? h("ul", { class: "findings" }, h("li", { class: "finding problem" }, run.message)) : null,
     session.trouble ? h("ul", { class: "findings" }, h("li", { class: "finding problem" }, session.trouble)) : null,
     h("div", { class: "group", role: "radiogroup", "aria-label": "How" }, Object.entries(PRESETS).map(([name, one]) =>
-      h("label", { class: "choice" }, h("input", { type: "radio", name: "preset", value: name, checked: preset === name,
+      h("label", { class: "choice" }, h("input", { type: "radio", name: "preset", id: `preset-${name}`, value: name, checked: preset === name,
         onchange: () => usePreset(name) }), h("span", {}, one.title), h("small", {}, one.text)))),
     forecast ? h("p", { class: "faint" }, forecast.text) : null,
     h("details", { open: parts.open, ontoggle: (event) => { parts.open = event.target.open; } },
@@ -169,4 +170,5 @@ function drawOptions(session, run) {
       fields(forms.settings[session.method], choices.settings[session.method] || {}, ["settings", session.method]),
       h("h3", {}, "Reading the photos"), fields(forms.intake, choices.intake, ["intake"]),
       h("h3", {}, "Files"), fields(forms.output, choices.output, ["output"]))].filter(Boolean));
+  if (held && document.getElementById(held)) document.getElementById(held).focus({ preventScroll: true });
 }

@@ -77,6 +77,7 @@ function connect() {
   socket.addEventListener("message", heard);
   socket.addEventListener("close", () => {
     waiting = Math.min(2 * waiting, 8000);
+    if (waiting === 4000) toast("The studio does not answer any more. Is it still running in the terminal?");
     setTimeout(async () => {
       if (store.state) store.state.revision = -1;
       connect();
