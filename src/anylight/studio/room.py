@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 
 from anylight.errors import InvalidInputError
-from anylight.intake.source import fingerprint
 
 from .balloon import STEPS
 from .child import DONE, FAILED, Limits, Message
@@ -20,9 +19,10 @@ from .errands import Errands
 from .hub import Hub
 from .limits import reading_limits
 from .outcome import Outcome
-from .reading import EXAMPLE, FACTS, Facts
+from .reading import Facts
 from .running import Running
-from .session import Session, kept_choices, kept_facts
+from .session import Session
+from .shelf import kept_choices, kept_facts, session_folder
 from .telling import told
 from .uploads import Upload, UploadLimits, safe_title
 
@@ -63,6 +63,8 @@ class Room:
         self._limits = limits or reading_limits()
         self._errands = Errands()
         self._outcomes: dict[Path, Outcome] = {}
+        self.developing = asyncio.Semaphore(2)
+        """How many photos are made into pictures at once: they may be large."""
         self._writing = asyncio.Lock()
         self._warm: asyncio.Task[None] | None = None
 
@@ -109,7 +111,7 @@ class Room:
     def open(self, source: Path | None, title: str) -> None:
         """Read a capture in a child process; None: the example."""
         self._refuse_if_busy()
-        folder = self._folder(source, title)
+        folder = session_folder(self.home, source, title)
         if folder.exists():
             source = folder
         cache = Path(tempfile.mkdtemp(prefix="capture-", dir=self.private))
@@ -126,17 +128,6 @@ class Room:
             self._limits,
         )
         self.changed()
-
-    def _folder(self, source: Path | None, title: str) -> Path:
-        """Of the session: the one that belongs to these photos already, else a new one."""
-        if source is not None and (source / FACTS).is_file():
-            return source
-        mark = EXAMPLE if source is None else fingerprint(source)
-        for count in range(1, 1000):
-            folder = self.home / (f"{title}_studio" + (f"_{count}" if count > 1 else ""))
-            if not folder.exists() or _mark(folder) == mark:
-                return folder
-        raise InvalidInputError(f"{self.home}: is full of sessions; remove some.")
 
     def _read(self, folder: Path, cache: Path, message: Message) -> None:
         if message["kind"] == "share":
@@ -315,11 +306,3 @@ class Room:
             raise BusyError("photos are being read; wait a moment.")
         if self.running is not None and not self.running.is_over:
             raise BusyError("a run is going on; stop it first.")
-
-
-def _mark(folder: Path) -> str:
-    """Which photos a session was made of."""
-    try:
-        return str(msgspec.json.decode((folder / FACTS).read_bytes())["facts"]["fingerprint"])
-    except (OSError, KeyError, TypeError, msgspec.MsgspecError):
-        return ""

@@ -176,9 +176,9 @@ async def _photo(request: Request) -> Response:
     index, kind = request.path_params["index"], request.path_params["kind"]
     if not 0 <= index < len(session.photos):
         raise KeyError(index)
-    return Response(
-        await asyncio.to_thread(photograph, session, index, kind), media_type="image/jpeg"
-    )
+    async with _room(request).developing:
+        picture = await asyncio.to_thread(photograph, session, index, kind)
+    return Response(picture, media_type="image/jpeg")
 
 
 async def _run(request: Request) -> Response:

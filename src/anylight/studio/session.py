@@ -160,37 +160,6 @@ class Session:
         return listed
 
 
-def kept_choices(folder: Path) -> Choices:
-    """What was chosen when a session was last open; the defaults where nothing can be read."""
-    try:
-        kept = msgspec.json.decode((folder / FACTS).read_bytes())
-        return msgspec.convert(kept["choices"], Choices)
-    except (OSError, KeyError, TypeError, msgspec.MsgspecError):
-        return Choices()
-
-
-def kept_facts(folder: Path, facts: Facts) -> Facts:
-    """What was found out when a session was made: its photos, its camera and its source."""
-    try:
-        kept = msgspec.json.decode((folder / FACTS).read_bytes())
-        first = msgspec.convert(kept["facts"], Facts)
-    except (OSError, KeyError, TypeError, msgspec.MsgspecError):
-        return facts
-    if (first.width, first.height) != (facts.width, facts.height):
-        return facts
-    return msgspec.structs.replace(
-        facts,
-        name=first.name,
-        fingerprint=first.fingerprint,
-        names=first.names,
-        camera_kind=first.camera_kind,
-        camera_matrix=first.camera_matrix,
-        camera_source=first.camera_source,
-        lens_known=first.lens_known,
-        focal_35mm=first.focal_35mm,
-    )
-
-
 def _replaced(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
     part = path.with_name(f".{path.name}.part")

@@ -97,11 +97,12 @@ export function drawMask(canvas, painting, strength) {
   const words = new Uint32Array(image.data.buffer);
   const tint = (Math.round(255 * strength) << 24 | 0x5a << 16 | 0x10 << 8 | 0x8c) >>> 0;
   const rim = 0xff4cb4f0;
+  const wide = Math.ceil(Math.max(width, height) / 700);
   for (let row = 0, i = 0; row < height; row++) {
     for (let column = 0; column < width; column++, i++) {
       if (!mask[i]) { words[i] = tint; continue; }
-      const inner = column > 0 && column < width - 1 && row > 0 && row < height - 1
-        && mask[i - 1] && mask[i + 1] && mask[i - width] && mask[i + width];
+      const inner = column >= wide && column < width - wide && row >= wide && row < height - wide
+        && mask[i - wide] && mask[i + wide] && mask[i - wide * width] && mask[i + wide * width];
       if (!inner) words[i] = rim;
     }
   }
