@@ -181,6 +181,32 @@ def test_photos_mask_and_balloon(small, browser):
     screen.close()
 
 
+def test_the_tools_paint_what_they_say(small, browser):
+    """Brush, outline and colour on a small mask: the pixels that geometry says, and undone."""
+    screen = Screen(browser, small)
+    found = screen.tab.evaluate("""async () => {
+      const { Painting } = await import("/assets/painting.js");
+      const sum = (one) => one.mask.reduce((total, value) => total + value, 0);
+      const one = new Painting(20, 10);
+      one.remember();
+      one.polygon([[1.5, 0.5], [11.5, 0.5], [11.5, 8.5], [1.5, 8.5]], 1);
+      const outline = sum(one);
+      one.remember();
+      one.dot(6, 4, 2, 0);
+      const dot = sum(one);
+      one.undo();
+      const undone = sum(one);
+      one.undo();
+      const pixels = new Uint8ClampedArray(4 * 200).fill(10);
+      for (let row = 0; row < 10; row++) pixels.fill(200, 4 * (20 * row + 7), 4 * (20 * row + 8));
+      one.flood([2, 2], pixels, 5, 1);
+      return [outline, outline - dot, undone, sum(one), one.undo()];
+    }""")
+    # a rectangle of 10 × 8; a disc of radius two; left of a wall at column 7
+    assert found == [80, 13, 80, 70, False]
+    screen.close()
+
+
 def test_a_corrupt_upload_is_told_and_forgotten(small, browser, tmp_path):
     screen = Screen(browser, small)
     screen.tab.wait_for_selector(".thumb", timeout=60_000)

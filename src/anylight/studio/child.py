@@ -21,6 +21,8 @@ from anylight.errors import InvalidInputError
 Message = dict[str, Any]
 """With a "kind"; the rest depends on it."""
 FAILED, DONE = "failed", "done"
+_KILLED = -9
+"""Exit code of a process that was killed, where systems know that."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Child:
     def _why(self) -> str:
         if self._late:
             return f"this took more than {self._limits.seconds:.0f} seconds and was ended."
-        if self._process.exitcode == -signal.SIGKILL:
+        if self._process.exitcode == _KILLED:
             return "it was ended."
         return "it ended without a word: perhaps a file is damaged, or memory ran out."
 

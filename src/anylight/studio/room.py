@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import tempfile
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,7 @@ class Room:
         self._limits = limits or reading_limits()
         self._errands = Errands()
         self._outcomes: dict[Path, Outcome] = {}
+        self._looking = threading.Lock()
         self.developing = asyncio.Semaphore(2)
         """How many photos are made into pictures at once: they may be large."""
         self._writing = asyncio.Lock()
@@ -142,6 +144,7 @@ class Room:
         elif message["kind"] == DONE:
             facts = kept_facts(folder, msgspec.convert(message["result"], Facts))
             before, self.running = self.session, None
+            self._outcomes.clear()
             self.session = Session(folder, cache, facts, kept_choices(folder))
             self.session.write()
             self._warm = asyncio.create_task(self._warmed(self.session))
@@ -292,14 +295,15 @@ class Room:
         folder = next((path for path in session.results() if int(path.name) == number), None)
         if folder is None:
             raise KeyError(number)
-        if folder not in self._outcomes:
-            facts = session.facts
-            outcome = Outcome(folder, session.photos, facts.full_scale)
-            outcome.record["places"] = outcome.places(facts.names)
-            while len(self._outcomes) > 1:
-                self._outcomes.pop(next(iter(self._outcomes)))
-            self._outcomes[folder] = outcome
-        return self._outcomes[folder], session
+        with self._looking:
+            if folder not in self._outcomes:
+                facts = session.facts
+                outcome = Outcome(folder, session.photos, facts.full_scale)
+                outcome.record["places"] = outcome.places(facts.names)
+                while len(self._outcomes) > 1:
+                    self._outcomes.pop(next(iter(self._outcomes)))
+                self._outcomes[folder] = outcome
+            return self._outcomes[folder], session
 
     def _refuse_if_busy(self) -> None:
         if self.reading is not None:

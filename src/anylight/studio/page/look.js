@@ -142,6 +142,7 @@ function drawPanel(session) {
   parts.measure = h("button", { type: "button", id: "measure-line", onclick: () => draw(!measuring) }, "Draw a line");
   parts.surface = h("div", { class: "group" }, h("h3", {}, "View"), parts.views,
     h("h3", {}, "Light"), parts.light, parts.strength, parts.ambient,
+    h("p", { class: "faint" }, "Drag the ball to move the lamp; on the surface, the right button (or Shift) does it too. Light as in a photo is drawn softly, without cast shadows."),
     h("h3", {}, "Heights along a line"), h("div", { class: "row" }, parts.measure), parts.heights,
     h("h3", {}, "Hills or hollows?"),
     h("p", { class: "faint" }, "Under unknown light a shape and its counterpart can look alike. Preview it, then compute it."),
