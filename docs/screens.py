@@ -100,8 +100,8 @@ def _session(camera: _Camera) -> None:
     tab.wait_for_selector("text=Next: export", timeout=600_000)
     tab.wait_for_timeout(9000)
     tab.locator("#view").focus()
-    for _ in range(4):
-        tab.keyboard.press("ArrowLeft")
+    for _ in range(2):
+        tab.keyboard.press("ArrowRight")
     tab.evaluate("document.activeElement.blur()")
     camera.take("look")
     tab.click("text=Beside the photos")

@@ -286,7 +286,8 @@ def test_from_the_example_to_the_mesh(browser, tmp_path):
         assert Path(download.value.path()).read_bytes()[:4] == b"glTF"
         session = screen.state()["session"]
         shown = tab.locator("#command").inner_text()
-        assert shown == session["command"]
+        assert shown == session["results"][0]["command"]
+        assert shlex.split(shown)[:-1] == command[:-1]
         assert main([*command[1:-1], str(tmp_path / "again")]) == 0
         ours = load_reconstruction(Path(session["results"][0]["folder"]) / "result.npz")
         again = load_reconstruction(tmp_path / "again" / "result.npz")

@@ -189,6 +189,7 @@ def test_a_run_is_paused_resumed_found_again_and_repeated(page, tmp_path):
     assert page.client.get(f"/files/{keys['mesh.glb']}").content[:4] == b"glTF"
     report = page.client.get(f"/files/{keys['report.html']}")
     assert report.headers["content-security-policy"] == "sandbox allow-scripts"
+    assert shlex.split(result["command"])[:-1] == command[:-1]
     assert main([*command[1:-1], str(tmp_path / "again")]) == 0
     first = load_reconstruction(f"{result['folder']}/result.npz")
     again = load_reconstruction(tmp_path / "again" / "result.npz")

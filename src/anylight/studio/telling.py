@@ -7,6 +7,12 @@ from typing import Any
 import msgspec
 
 from anylight.errors import InvalidInputError
+from anylight.intake.options import IntakeOptions
+from anylight.model.options import made
+from anylight.model.scale import ScaleOptions
+from anylight.pipeline import RunOptions
+from anylight.runs.command import command_words, quoted
+from anylight.runs.folder import OutputOptions
 
 from .session import Session
 
@@ -50,7 +56,25 @@ def _result(session: Session, folder: Path) -> dict[str, Any]:
         "findings": record["findings"]["after"],
         "flipped": bool(record["settings"].get("flip")),
         "files": session.files(folder),
+        "command": _command(session, folder, record),
     }
+
+
+def _command(session: Session, folder: Path, record: dict[str, Any]) -> str:
+    """The line that repeats a result on a terminal, beside it; empty if its method is gone."""
+    try:
+        options = made(RunOptions, record["options"], "a run")
+        asked: dict[str, msgspec.Struct] = {
+            "options": options,
+            "settings": made(options.chosen().options, record["settings"], "the method"),
+            "intake": made(IntakeOptions, record["intake"], "the reading of photos"),
+            "scale": made(ScaleOptions, record["scale"], "the scale"),
+            "output": made(OutputOptions, record["output"], "the output"),
+        }
+    except (InvalidInputError, KeyError):
+        return ""
+    out = folder.with_name(f"{folder.name}_again")
+    return quoted(command_words(session.folder, out, asked))
 
 
 @lru_cache(16)

@@ -86,7 +86,7 @@ function drawAbout(session, result) {
     h("p", { class: "faint" }, "This result:"),
     h("pre", { class: "command" }, result.folder),
     h("h3", {}, "Repeat it without the studio"),
-    h("p", { class: "faint" }, "This line computes the same again, with everything that you chose here."),
-    h("pre", { class: "command", id: "command" }, session.command),
-    h("div", {}, h("button", { type: "button", onclick: () => copied(session.command) }, "Copy the line"))));
+    h("p", { class: "faint" }, "This line computes this result again, with the mask and the photos that are chosen now."),
+    h("pre", { class: "command", id: "command" }, result.command),
+    h("div", {}, h("button", { type: "button", onclick: () => copied(result.command) }, "Copy the line"))));
 }
