@@ -26,6 +26,7 @@ lint: $(VENV)/.dev
 
 figures: $(VENV)/.dev
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/screens.py
 
 tables: $(VENV)/.dev
 	$(BIN)/python -m studies.tables

@@ -15,7 +15,6 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from anylight.cli.main import main
-from anylight.cli.mask import mask_preview
 from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
 from anylight.io.images import write_image
@@ -33,6 +32,7 @@ from anylight.pictures import (
     shrink,
 )
 from anylight.pipeline import reconstruct
+from anylight.runs.folder import mask_preview
 from anylight.synth.albedos import ALBEDO_NAMES
 from anylight.synth.lights import embedded_lights
 from anylight.synth.options import SynthOptions

@@ -15,13 +15,13 @@ import pytest
 import trimesh
 
 from anylight.cli.main import main
-from anylight.cli.run import OWNED
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction
 from anylight.io.capture import save_capture
 from anylight.io.images import read_image, write_image
 from anylight.io.normals import stated_convention
 from anylight.model.capture import Capture
+from anylight.runs.folder import OWNED
 from tests.cli.test_main import fails
 
 FAST = ["--preset", "paper", "--iterations", "4", "--first-order-iterations", "2"]
@@ -409,7 +409,7 @@ def test_a_full_disk_leaves_nothing_behind(capture, tmp_path, capsys, monkeypatc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("anylight.cli.run.export_scene", full)
+    monkeypatch.setattr("anylight.runs.folder.export_scene", full)
     out = tmp_path / "out"
     assert main(["run", str(capture), "--out", str(out), *FAST]) == 2
     assert "No space left" in capsys.readouterr().err.splitlines()[-1]

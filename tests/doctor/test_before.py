@@ -8,6 +8,7 @@ from scipy import ndimage
 
 from anylight.cli.main import main
 from anylight.doctor.before import examine
+from anylight.doctor.photos import photo_findings
 from anylight.geometry.camera import Orthographic
 from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
@@ -252,3 +253,17 @@ def test_mask_leaves_other_folders_alone(tmp_path, good, capsys):
     assert (tmp_path / "thesis.txt").read_text() == "precious"
     assert not (tmp_path / "mask.png").exists()
     assert capsys.readouterr().err
+
+
+def test_single_photos_are_flagged_with_the_reason(tmp_path):
+    """One that is blurred, one that is overexposed, one that moved; the others are fine."""
+    changed = photos().astype(float)
+    changed[1] = ndimage.gaussian_filter(changed[1], (2, 2, 0))
+    changed[2] = np.minimum(changed[2] * 8, 65535)
+    changed[3] = np.roll(changed[3], 5, axis=1)
+    intake = load(saved(tmp_path / "a", np.round(changed).astype(np.uint16)))
+    topics = [[one.topic for one in found] for found in photo_findings(intake, examine(intake))]
+    assert "sharpness" in topics[1]
+    assert "clipping" in topics[2]
+    assert topics[3] == ["movement"]
+    assert [topics[0], *topics[4:]] == [[]] * (len(topics) - 3)

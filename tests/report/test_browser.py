@@ -1,49 +1,20 @@
 """The report in a real browser, where there is one."""
 
-import shutil
 from itertools import pairwise
 
 import numpy as np
 import OpenImageIO as oiio
 import pytest
+from chromium import ARGUMENTS, SOFTWARE_GL, SPY, chromium, until
 from report.stories import NASTY, TITLE, ball_scene, story_of
 
 from anylight.photometry.transfer import srgb_to_linear
 from anylight.report.page import report_html
 
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-SOFTWARE_GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-SPY = """
-window.violations = [];
-document.addEventListener("securitypolicyviolation",
-  (event) => window.violations.push(event.violatedDirective + " " + event.blockedURI));
-"""
-
-
-def _browser(arguments):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = next(filter(None, map(shutil.which, names)), None)
-    if executable is None:
-        pytest.skip("there is no Chromium to open the report with")
-    with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=executable, args=arguments)
-        yield browser
-        browser.close()
-
 
 @pytest.fixture(scope="module")
 def browser():
-    yield from _browser([*ARGUMENTS, *SOFTWARE_GL])
+    yield from chromium([*ARGUMENTS, *SOFTWARE_GL])
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +53,7 @@ def opened(browser, story, tmp_path):
 def drawn(tab, folder, name="view"):
     """What the canvas shows, once it has been drawn."""
     tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    until(tab, "document.getElementById('surface').dataset.state === 'ready'")
     path = folder / f"{name}.png"
     tab.locator("#view").screenshot(path=path)
     return oiio.ImageBuf(str(path)).get_pixels(oiio.FLOAT)[..., :3]
@@ -140,6 +112,45 @@ def test_viewer_draws_turns_and_relights(opened):
     tab.mouse.move(x, y)
     tab.mouse.wheel(0, -400)
     assert change(first, drawn(tab, folder, "near")) > 0.01
+
+
+def test_the_page_scrolls_past_the_view(opened):
+    """Wheel and vertical finger belong to the page until somebody clicks or taps the view."""
+    tab, folder = opened
+    first = drawn(tab, folder)
+    x, y = middle(tab, "#view")
+    tab.mouse.move(x, y)
+    tab.mouse.wheel(0, 120)
+    until(tab, "window.scrollY > 50")
+    tab.wait_for_timeout(500)  # until it has stopped
+    tab.evaluate("window.scrollTo(0, 0)")
+    until(tab, "document.getElementById('notice').hidden")
+    assert change(first, drawn(tab, folder)) < 1e-4
+    assert tab.evaluate("getComputedStyle(document.getElementById('view')).touchAction") == "pan-y"
+    touch(tab, [(x, y)], [(x, y)])
+    tab.wait_for_selector("#view[data-active=touch]")
+    assert tab.evaluate("getComputedStyle(document.getElementById('view')).touchAction") == "none"
+    tab.mouse.click(x, y)
+    before = tab.evaluate("window.scrollY")
+    tab.mouse.wheel(0, 120)
+    tab.wait_for_timeout(200)
+    assert tab.evaluate("window.scrollY") == before
+    tab.mouse.move(x, y + 230)
+    tab.mouse.move(x, y)
+    tab.mouse.wheel(0, 120)
+    until(tab, "window.scrollY > 50")
+
+
+def test_it_turns_no_further_than_the_camera_saw(opened):
+    tab, folder = opened
+    x, y = middle(tab, "#view")
+    for _ in range(3):
+        drag(tab, (x - 140, y), (x + 140, y))
+    assert tab.locator("#notice").text_content() == "The camera saw only this side."
+    furthest = drawn(tab, folder)
+    drag(tab, (x - 140, y), (x + 140, y))
+    assert change(furthest, drawn(tab, folder)) < 1e-4
+    assert furthest.std() > 0.02
 
 
 def test_controls_and_keys(opened):

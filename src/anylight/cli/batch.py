@@ -13,12 +13,13 @@ from anylight.errors import InvalidInputError
 from anylight.intake.options import IntakeOptions
 from anylight.model.scale import ScaleOptions
 from anylight.pipeline import RunOptions
+from anylight.runs.folder import OutputOptions
+from anylight.runs.place import Identity, is_finished
 
 from .bench import run_tasks
 from .flags import MethodFlags
-from .place import Identity, is_finished
 from .progress import say, shown_progress
-from .run import OutputOptions, Run
+from .run import Run
 
 
 @dataclass(frozen=True, kw_only=True)

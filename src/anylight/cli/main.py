@@ -23,12 +23,14 @@ from .mask import Mask
 from .mix import Mix
 from .progress import say
 from .run import Run
+from .studio import Studio
 from .synth import Synth
 from .warm_up import WarmUp
 from .words import understood
 
 Command = (
     Annotated[Run, tyro.conf.subcommand("run")]
+    | Annotated[Studio, tyro.conf.subcommand("studio")]
     | Annotated[Info, tyro.conf.subcommand("info")]
     | Annotated[Mask, tyro.conf.subcommand("mask")]
     | Annotated[Integrate, tyro.conf.subcommand("integrate")]

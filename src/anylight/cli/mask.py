@@ -8,18 +8,17 @@ import rich.console
 import tyro
 
 from anylight.errors import InvalidInputError
-from anylight.intake.load import Intake, load
+from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
 from anylight.io.folder import Owned, check_output, staged_folder
 from anylight.io.images import write_image
-from anylight.pictures import Sheet, mask_picture, shrink
+from anylight.runs.folder import mask_preview
+from anylight.runs.place import named_after
 
-from .place import named_after
 from .progress import say, shown_progress
 from .words import quoted
 
 OWNED = Owned(marker="mask.png", patterns=("mask.png", "preview.png"))
-_PREVIEW = 1600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +57,3 @@ class Mask:
             f"{100 * mask.mean():.1f} % of the frame is object ({intake.mask_source}). Look at "
             f"{out / 'preview.png'}; use it with: {use}",
         )
-
-
-def mask_preview(intake: Intake) -> Sheet:
-    """The brightest of all photos with the surroundings tinted."""
-    return shrink(mask_picture(intake.capture.photos, intake.capture.mask), _PREVIEW)

@@ -1,9 +1,8 @@
 """`anylight run`: reconstruct a capture."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 import rich.console
@@ -12,54 +11,30 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
 from anylight.doctor.after import diagnose
-from anylight.doctor.before import Examination, examine
+from anylight.doctor.before import examine
 from anylight.errors import InvalidInputError
-from anylight.export.folder import EXPORTED, export_scene, write_previews
 from anylight.intake.forecast import bytes_to_solve, bytes_to_write
 from anylight.intake.load import Intake, load
 from anylight.intake.options import IntakeOptions
-from anylight.io.archive import save_reconstruction
-from anylight.io.folder import Owned, check_output, staged_folder
-from anylight.io.images import write_image
+from anylight.io.folder import check_output, staged_folder
 from anylight.io.journal import FileJournal
 from anylight.io.room import check_disk, check_memory
-from anylight.model.finding import Finding
 from anylight.model.journal import remembering
 from anylight.model.method import Iteration, Progress, StopRequestedError
 from anylight.model.result import Result
 from anylight.model.scale import ScaleOptions, check_scale, to_scale
 from anylight.model.status import Status
 from anylight.pipeline import RunOptions, steps
-from anylight.report.page import report_html
+from anylight.runs.folder import OWNED, OutputOptions, leave, troubles, untold
+from anylight.runs.place import Identity, is_finished, place_of, run_key
 from anylight.threads import IS_KEPT, compiling
 
 from .flags import MethodFlags, settings_of
 from .interrupt import stopping, undisturbed
-from .mask import mask_preview
-from .place import Identity, digests, is_finished, place_of, run_key
 from .progress import say, shown_progress
-from .record import plain, record, story, write_trace
 from .warm_up import MOST, NOT_KEPT
 
-OWNED = Owned(
-    marker="run.json",
-    patterns=("result.npz", "trace.csv", "run.json", "report.html", *EXPORTED),
-)
-
-
 FINISHED = "finished before, with the same photos, options and version"
-_ONLY_HERE = ("movement", "sharpness", "darkness", "mask", "lights")
-"""Topics that only the examination before a run knows."""
-
-
-class OutputOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What to write."""
-
-    normal_format: Literal["opengl", "directx", "camera"] = "opengl"
-    """Normal maps: opengl (x right, y up, z to the viewer), directx (green flipped), or camera
-    (x right, y down, z away)."""
-    only_result: bool = False
-    """Write result.npz, trace.csv, previews and run.json alone: no meshes, maps and report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +90,7 @@ class Run:
         place, distance = (intake.corner, intake.downscale), self.intake.distance
         check_scale(self.scale, intake.capture, *place, distance)
         _check_room(out, intake, self.output.only_result)
-        intake = replace(intake, warnings=(*intake.warnings, *_troubles(examination)))
+        intake = replace(intake, warnings=(*intake.warnings, *troubles(examination)))
         for warning in intake.warnings:
             say(console, f"warning: {warning}", style="yellow")
         if not IS_KEPT:
@@ -128,7 +103,7 @@ class Run:
         scene = to_scale(result.reconstruction, self.scale, *place, distance)
         result = replace(result, reconstruction=scene)
         after = diagnose(result, intake.capture, examination)
-        for warning in (*result.warnings, *_untold(after, result.warnings)):
+        for warning in (*result.warnings, *untold(after, result.warnings)):
             say(console, f"warning: {warning}", style="yellow")
         out = place_of(identity, self.capture, self.out, self.replace)
         findings = (examination.findings, after)
@@ -137,7 +112,7 @@ class Run:
             shown_progress(console) as progress,
             staged_folder(out, OWNED) as stage,
         ):
-            _write(stage, self, (identity, intake), result, findings, progress)
+            leave(stage, identity, self.asked(), intake, result, findings, progress)
         if result.status is not Status.INTERRUPTED:
             journal.forget()
         say(
@@ -161,30 +136,6 @@ def _check_room(out: Path, intake: Intake, only_result: bool) -> None:
         "reduce the photos with --downscale 2, or as far as it takes with --fit.",
     )
     check_disk(out, bytes_to_write(capture.num_photos, pixels, only_result))
-
-
-def _untold(findings: tuple[Finding, ...], told: tuple[str, ...]) -> list[str]:
-    """Bad findings that no warning has said yet."""
-    return [
-        " ".join(part for part in (finding.text, finding.remedy) if part)
-        for finding in findings
-        if finding.severity in ("problem", "warning")
-        and finding.topic != "run"
-        and finding.text.lower() not in {text.lower() for text in told}
-    ]
-
-
-def _troubles(examination: Examination) -> list[str]:
-    """Bad findings that nothing else warns of; far movement ends it here."""
-    troubles = [
-        finding
-        for finding in examination.findings
-        if finding.severity in ("problem", "warning") and finding.topic in _ONLY_HERE
-    ]
-    for finding in troubles:
-        if finding.severity == "problem" and finding.topic == "movement":
-            raise InvalidInputError(f"{finding.text} {finding.remedy}")
-    return [f"{finding.text} {finding.remedy}" for finding in troubles]
 
 
 def _shown(console: rich.console.Console, running: Generator[Progress, None, Result]) -> Result:
@@ -216,44 +167,3 @@ def _say_once(console: rich.console.Console, count: int) -> None:
     """Say that the compiler is at work, when it begins."""
     if count == 1:
         say(console, "compiling, this once, for up to half a minute")
-
-
-def _write(
-    folder: Path,
-    command: Run,
-    given: tuple[Identity, Intake],
-    result: Result,
-    findings: tuple[tuple[Finding, ...], tuple[Finding, ...]],
-    progress: Callable[[str, float], None],
-) -> None:
-    """Write everything a run leaves; run.json last, so that its presence means completeness."""
-    identity, intake = given
-    scene, capture = result.reconstruction, intake.capture
-    asked = command.asked()
-    progress("write", 0.0)
-    save_reconstruction(folder / "result.npz", scene)
-    write_trace(folder / "trace.csv", result.trace)
-    (folder / "preview").mkdir()
-    write_image(folder / "preview" / "mask.png", mask_preview(intake))
-    if command.output.only_result:
-        write_previews(folder, scene)
-    else:
-        export_scene(
-            folder,
-            scene,
-            capture.names,
-            command.output.normal_format,
-            lambda _, share: progress("write", 0.1 + 0.6 * share),
-        )
-        told = story(result, intake, asked, findings)
-        page = report_html(told, progress=lambda _, share: progress("write", 0.7 + 0.29 * share))
-        (folder / "report.html").write_text(page, encoding="utf-8")
-    told_all = {
-        "fingerprint": identity.fingerprint,
-        "place": identity.place,
-        **record(result, intake, asked, findings),
-        "files": digests(folder),
-    }
-    everything = msgspec.json.encode(told_all, enc_hook=plain)
-    (folder / "run.json").write_bytes(msgspec.json.format(everything, indent=2) + b"\n")
-    progress("write", 1.0)

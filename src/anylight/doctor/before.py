@@ -31,10 +31,12 @@ _CLIPPED = 0.02
 """Share of saturated samples from where it is worth a word."""
 _RUINED = 0.4
 """Share of saturated samples that ruins a result."""
-_MOVED_PX = 1.5
+MOVED_PX = 1.5
 """Movement below this is within what changing shadows pretend."""
 _MOVED_FAR = 0.01
 """Share of the longer side from where movement makes a result worthless."""
+BLACK = 0.95
+"""Share of black samples from which a photo is black."""
 _FEW, _MANY = FEW_PHOTOS, 25
 _FEW_PIXELS = 400
 _BRIGHT, _DARK = 0.95, 0.02
@@ -122,7 +124,7 @@ def examine(intake: Intake, progress: Callable[[str, float], None] | None = None
         *_about_clipping(capture, clipped, black, np.quantile(samples, _BRIGHT, axis=(1, 2))),
         *_about_movement(capture, shifts),
         *_about_sharpness(capture),
-        *_about_lights(capture.num_photos, independent, order),
+        *_about_lights(capture.num_photos, independent),
         *_about_camera(intake),
         *_about_mask(intake),
         Finding(
@@ -249,7 +251,7 @@ def _about_clipping(
     elif capture.photos.dtype.kind == "u":
         text = f"{100 * clipped.mean():.2f} % of the samples on the object are saturated."
         findings.append(Finding("good", "clipping", text))
-    is_black = black > 0.95
+    is_black = black > BLACK
     findings += [
         Finding("problem", "darkness", f"{_name(capture, i)} is black.", "Leave it out.")
         for i in map(int, np.flatnonzero(is_black))
@@ -274,7 +276,7 @@ def _about_clipping(
 def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
     lengths = shifts.lengths
     far = _MOVED_FAR * max(capture.mask.shape)
-    moved = [i for i in map(int, np.argsort(-lengths)) if lengths[i] > _MOVED_PX]
+    moved = [i for i in map(int, np.argsort(-lengths)) if lengths[i] > MOVED_PX]
     if not moved:
         if not shifts.are_sure.any():
             return [Finding("note", "movement", "Whether a photo moved cannot be told here.")]
@@ -284,7 +286,7 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
     worst = lengths[moved[0]]
     return [
         Finding(
-            "problem" if worst > max(far, 2 * _MOVED_PX) else "warning",
+            "problem" if worst > max(far, 2 * MOVED_PX) else "warning",
             "movement",
             f"The camera seems to have moved: {names} pixels"
             + (f" and {len(moved) - 4} more." if len(moved) > 4 else "."),
@@ -294,17 +296,29 @@ def _about_movement(capture: Capture, shifts: Shifts) -> list[Finding]:
     ]
 
 
-def _about_sharpness(capture: Capture) -> list[Finding]:
-    """Fine detail against coarse detail, photo by photo: blur takes the fine away."""
+def blurred_photos(capture: Capture) -> list[int]:
+    """Numbers of the photos that are less sharp than is usual here."""
+    sharp = _sharpnesses(capture)
+    if sharp is None or float(np.nanmedian(sharp)) < _SOFT:
+        return []
+    return [int(i) for i in np.flatnonzero(sharp < _BLURRED * float(np.nanmedian(sharp)))]
+
+
+def _sharpnesses(capture: Capture) -> Float[np.ndarray, " M"] | None:
+    """Fine detail against coarse detail, photo by photo; None if it cannot be told."""
     window = _window(capture)
     if min(window.shape[1:3]) < 32:
+        return None
+    sharp = np.array([_sharpness(photo.mean(axis=2, dtype=np.float32)) for photo in window])
+    return sharp if np.isfinite(sharp).any() else None
+
+
+def _about_sharpness(capture: Capture) -> list[Finding]:
+    """Blur takes the fine detail away."""
+    sharp = _sharpnesses(capture)
+    if sharp is None:
         return []
-    values = [_sharpness(photo.mean(axis=2, dtype=np.float32)) for photo in window]
-    sharp = np.array(values)
-    if not np.isfinite(sharp).any():
-        return []
-    usual = float(np.nanmedian(sharp))
-    if usual < _SOFT:
+    if float(np.nanmedian(sharp)) < _SOFT:
         return [
             Finding(
                 "warning",
@@ -313,7 +327,7 @@ def _about_sharpness(capture: Capture) -> list[Finding]:
                 "Focus on the object, and close the aperture; --downscale 2 loses nothing here.",
             )
         ]
-    blurred = [int(i) for i in np.flatnonzero(sharp < _BLURRED * usual)]
+    blurred = blurred_photos(capture)
     if not blurred:
         return [Finding("good", "sharpness", "All photos are equally sharp.")]
     names = ", ".join(_name(capture, i) for i in blurred[:4])
@@ -336,11 +350,10 @@ def _sharpness(image: Float[np.ndarray, "h w"]) -> float:
     return float(fine / coarse) if coarse > 0 else np.nan
 
 
-def _about_lights(photos: int, independent: int, order: int) -> list[Finding]:
+def _about_lights(photos: int, independent: int) -> list[Finding]:
     text = f"{independent} of {photos} photos show independent light"
     if independent >= 4:
-        words = f", which is enough (a run describes the light by harmonics of order {order})."
-        return [Finding("good", "lights", text + words)]
+        return [Finding("good", "lights", f"{text}, which is enough.")]
     return [
         Finding(
             "problem" if independent < 3 else "warning",

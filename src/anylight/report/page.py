@@ -8,6 +8,7 @@ import numpy as np
 
 from anylight.geometry.normals import depth_normals
 from anylight.pictures import Picture, scene_pictures, shrink
+from anylight.viewer.sources import joined
 
 from .budget import Budget, first_budget
 from .comparison import Darkroom
@@ -77,7 +78,7 @@ def _page(story: Story, found: Residuals, budget: Budget, tell: Tell) -> str:
         relative = None if found.relative is None else float(found.relative[index])
         name = _short(story.name(index))
         cards.append(photo_card(name, room.comparison(index), relative, budget.quality))
-    style, script = _source("page.css"), _source("viewer.js")
+    style, script = _source("page.css"), joined(_source("page.js"))
     return Template(_source("page.html")).substitute(
         title=words(_short(story.title) or "A run of anylight"),
         summary=words(_summary(story, found)),

@@ -22,7 +22,7 @@ def paint_texture(
     inside = window.thin(mask) & np.isfinite(image).all(axis=2)
     values, held = reduced(image, inside, _factor(window, longest))
     coded = np.round(linear_to_srgb(values / white) * 255).astype(np.uint8)
-    return _texture(jpeg(_spread(coded, held), quality), window, longest)
+    return _texture(jpeg(spread(coded, held), quality), window, longest)
 
 
 def bump_texture(normals: NormalMap, mask: Mask, window: Window, longest: int) -> dict[str, object]:
@@ -32,7 +32,7 @@ def bump_texture(normals: NormalMap, mask: Mask, window: Window, longest: int) -
     values, held = reduced(image, inside, _factor(window, longest))
     length = np.maximum(np.linalg.norm(values, axis=2, keepdims=True), 1e-12)
     coded = np.round((values / length + 1) * 127.5).astype(np.uint8)
-    return _texture(png(_spread(coded, held)), window, longest)
+    return _texture(png(spread(coded, held)), window, longest)
 
 
 def shader_lights(
@@ -62,7 +62,7 @@ def _texture(address: str, window: Window, longest: int) -> dict[str, object]:
     return {"address": address, "span": span}
 
 
-def _spread(picture: Sheet, held: Mask) -> Sheet:
+def spread(picture: Sheet, held: Mask) -> Sheet:
     """Continue the object's values outwards, so that filtering at the rim finds no background."""
     if held.all() or not held.any():
         return picture

@@ -1,0 +1,1 @@
+"""What a run leaves, and how it is asked for: its folder, its record, its command line."""

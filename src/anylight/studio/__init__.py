@@ -1,0 +1,1 @@
+"""The studio: a page on this computer where everything the command line does is done by hand."""

@@ -1,0 +1,1 @@
+"""The view in three dimensions that report and studio share: plain WebGL 2, no library."""
