@@ -207,6 +207,7 @@ def test_the_tools_paint_what_they_say(small, browser):
     screen.close()
 
 
+@pytest.mark.slow
 def test_a_corrupt_upload_is_told_and_forgotten(small, browser, tmp_path):
     screen = Screen(browser, small)
     screen.tab.wait_for_selector(".thumb", timeout=60_000)

@@ -165,37 +165,49 @@ def test_uploads_have_limits(page):
     assert page.client.put("/api/uploads/guess/files/a.png", headers=OWN).status_code == 409
 
 
-def test_a_run_is_paused_resumed_found_again_and_repeated(page, tmp_path):
+@pytest.fixture(scope="module")
+def ran(page):
+    """A run that was paused and resumed; what was seen of it on the way."""
     page.choose("options", "method", value="paper")
     page.choose("settings", "paper", "iterations", value=6)
     page.choose("settings", "paper", "first_order_iterations", value=2)
-    command = shlex.split(page.state()["session"]["command"])
-    assert page.post("/api/run/start").status_code == 200
+    command = page.state()["session"]["command"]
+    started = page.post("/api/run/start").status_code
     page.post("/api/run/pause")
-    assert page.post("/api/run/start").status_code == 409
-    assert page.post("/api/example").status_code == 409
+    meanwhile = [page.post(path).status_code for path in ("/api/run/start", "/api/example")]
     paused = page.until(lambda state: state["run"]["state"] == "paused")
-    assert paused["run"]["share"] < 1
     page.post("/api/run/resume")
     with page.live() as socket:
-        assert socket.receive_json()["state"]["run"]["number"] == 1
+        found = socket.receive_json()["state"]["run"]["number"]
     ended = page.until(lambda state: state["run"]["state"] in ("finished", "failed"))
-    assert ended["run"]["message"] == ""
-    assert len(ended["run"]["energies"]) == 6
-    (result,) = ended["session"]["results"]
-    names = {file["name"] for file in result["files"]}
-    assert {"mesh.glb", "mesh.ply", "mesh.obj", "depth.exr", "report.html", "run.json"} <= names
+    return {"command": command, "codes": [started, *meanwhile], "paused": paused["run"],
+            "found": found, "ended": ended}  # fmt: skip
+
+
+def test_a_run_is_paused_resumed_and_found_again(ran):
+    assert ran["codes"] == [200, 409, 409]
+    assert ran["paused"]["share"] < 1
+    assert ran["found"] == 1
+    assert ran["ended"]["run"]["message"] == ""
+    assert len(ran["ended"]["run"]["energies"]) == 6
+
+
+def test_a_run_leaves_its_files_and_can_be_repeated(ran, page, tmp_path):
+    (result,) = ran["ended"]["session"]["results"]
     keys = {file["name"]: file["key"] for file in result["files"]}
+    assert {"mesh.glb", "mesh.ply", "mesh.obj", "depth.exr", "report.html", "run.json"} <= set(keys)
     assert page.client.get(f"/files/{keys['mesh.glb']}").content[:4] == b"glTF"
     report = page.client.get(f"/files/{keys['report.html']}")
     assert report.headers["content-security-policy"] == "sandbox allow-scripts"
-    assert shlex.split(result["command"])[:-1] == command[:-1]
-    assert main([*command[1:-1], str(tmp_path / "again")]) == 0
+    words = shlex.split(ran["command"])
+    assert shlex.split(result["command"])[:-1] == words[:-1]
+    assert main([*words[1:-1], str(tmp_path / "again")]) == 0
     first = load_reconstruction(f"{result['folder']}/result.npz")
     again = load_reconstruction(tmp_path / "again" / "result.npz")
     np.testing.assert_array_equal(first.depth, again.depth)
 
 
+@pytest.mark.usefixtures("ran")
 def test_a_result_can_be_looked_at(page):
     client = page.client
     header = frame_header(client.get("/results/1/scene").content)
@@ -215,6 +227,7 @@ def test_a_result_can_be_looked_at(page):
     assert max(known) > min(known) >= 0
 
 
+@pytest.mark.usefixtures("ran")
 def test_a_session_goes_on_where_it_was_left(page, photos):
     """The same photos, opened by another studio, find mask, choices, all photos and results."""
     page.choose("left_out", value=[page.state()["session"]["facts"]["names"][2]])

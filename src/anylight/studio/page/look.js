@@ -151,7 +151,7 @@ function drawPanel(session) {
         both((one) => one.set({ relief: event.target.checked ? -1 : 1 })) }), "Flip the view"),
       h("button", { type: "button", id: "flip-run", onclick: flipRun }, result.flipped ? "Compute unflipped" : "Compute flipped")));
   panel.replaceChildren(...[
-    head("Look", `Computed in ${Math.round(result.seconds)} s from ${result.photos.length} photos${result.unit ? `, in ${result.unit}` : ""}.`),
+    head("Look", `Computed in ${Math.round(result.seconds)} s from ${result.photos.length} photos${result.unit ? `, in ${result.unit}` : ""}${result.status === "stopped by the user" ? "; stopped early" : ""}.`),
     parts.results, parts.mode, parts.surface, parts.photo,
     h("details", { open: true }, h("summary", {}, "What to think of it"), parts.findings)].filter(Boolean));
   parts.mode.set(comparing ? "photo" : "surface");
