@@ -31,7 +31,8 @@ def trust_table(kept: dict[str, dict[str, Any]]) -> str:
     lines.append(f"| minutes | {' | '.join(minutes)} | |")
     days = ", ".join(f"{names[n]} on {kept[n]['day']}" for n in lengths)
     versions = ", ".join(dict.fromkeys(f"Python {kept[n]['python']}" for n in lengths))
-    return "\n".join(lines) + f"\n\nMeasured: {days}; {versions}, two cores, Linux."
+    soak = "" if "long" in kept else " The long form has not been run for this page yet."
+    return "\n".join(lines) + f"\n\nMeasured: {days}; {versions}, two cores, Linux.{soak}"
 
 
 def parsers_line(kept: dict[str, dict[str, Any]]) -> str:
