@@ -39,7 +39,13 @@ def wrong_with(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     foreign = [n for n in names if not n.startswith("anylight") or "__pycache__" in n]
-    needed = ("anylight/__init__.pyi", "anylight/py.typed", "anylight/report/viewer.js")
+    needed = (
+        "anylight/__init__.pyi",
+        "anylight/py.typed",
+        "anylight/report/page.js",
+        "anylight/viewer/view.js",
+        "anylight/studio/page/main.js",
+    )
     return [f"holds {n}" for n in foreign] + [f"lacks {n}" for n in needed if n not in names]
 
 

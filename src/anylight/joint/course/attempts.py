@@ -9,9 +9,8 @@ from anylight.facets.grid import Heights
 from anylight.facets.resolution import refine
 from anylight.joint.problem.fit import basis_of, first_light, raised
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.joint.step.newton import Iterate, NewtonReport, Stage, Steps, assess, newton
+from anylight.joint.step.newton import Iterate, NewtonReport, Stage, assess, newton
 from anylight.joint.terms.protocol import Term
-from anylight.model.status import Status
 from anylight.photometry.harmonics import degrees
 
 from .plan import Plan
@@ -40,8 +39,6 @@ _LATER_DAMPING = 1e-4
 
 _FLIPPED_DAMPING = 1e-2
 """Damping that a flipped surface begins with, relative to the curvature. [share]"""
-_CLOSE = 1.5
-"""Flipped surfaces within so many times the energy are rivals to be judged exactly. [times]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,35 +160,14 @@ class Attempts:
         used = range(order + 1) if self.level.closeness else degrees(order)
         signs = np.array([(-1.0) ** m for d in used for m in range(-d, d + 1)])
         name = f"{attempt.name} flipped"
-        steps = newton(
+        effort = self.plan.effort(_LATER_STEPS, _FLIPPED_DAMPING)
+        other = yield from newton(
             self.level,
             self.plan.terms(self.level, self.others),
             -state.surface,
             state.light * signs[:, None],
             order,
-            self.plan.effort(_LATER_STEPS, _FLIPPED_DAMPING),
+            replace(effort, rival=attempt.energy),
             Stage(self.number, name),
         )
-        other = yield from _while_hopeful(steps, _LATER_STEPS, attempt.energy)
         return self.judged(name, None if attempt.volume is None else -attempt.volume, other)
-
-
-def _while_hopeful(steps: Steps, most: int, rival: float) -> Steps:
-    """Steps, as long as the last one's gain, taken again and again, would reach a rival's energy.
-
-    Args:
-        steps: the steps.
-        most: how many there may be.
-        rival: energy to be reached.
-    """
-    before = np.inf
-    while True:
-        try:
-            state, report = next(steps)
-        except StopIteration as end:
-            return end.value
-        yield state, report
-        reached = state.energy - (most - report.iteration) * (before - state.energy)
-        if reached > rival and state.energy > _CLOSE * rival:
-            return replace(state, status=Status.ITERATION_LIMIT)
-        before = state.energy

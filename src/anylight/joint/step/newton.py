@@ -41,6 +41,8 @@ _LINEAR_STEPS = 15
 """Steps of conjugate gradients in a Newton step, at most. [steps]"""
 _RTOL = 0.04
 """When conjugate gradients stop. [relative residual]"""
+_CLOSE = 1.5
+"""Attempts within so many times a rival's energy are judged exactly. [times]"""
 _STOP = 1e-3
 """Relative decrease of the energy that ends the steps. [share]"""
 
@@ -94,6 +96,14 @@ class Effort:
     """Steps of conjugate gradients, at most."""
     together: bool = True
     """Step in surface and light together, not in turn."""
+    rival: float | None = None
+    """Energy to be reached: give up when the last step's gain, taken again and again, would not."""
+
+    def is_hopeless(self, iteration: int, before: float, now: float) -> bool:
+        """Whether the rival is out of reach; one that is close is to be judged exactly."""
+        if self.rival is None or now < _CLOSE * self.rival:
+            return False
+        return now - (self.iterations - iteration) * (before - now) > self.rival
 
     def moving(self, iteration: int) -> Moving:
         """What a step changes."""
@@ -224,7 +234,7 @@ def _newton(
         if isinstance(step, Status):
             status = step
             break
-        scale = robust_scale(step.fit.misfit)
+        scale, earlier = robust_scale(step.fit.misfit), state.energy
         data = robust_energy(level, step.fit.misfit, scale)
         energy = data * (1 + total_cost(terms, step.surface, step.fit))
         state = Iterate(step.surface, step.light, step.fit, energy, scale)
@@ -244,6 +254,8 @@ def _newton(
         damping = max(step.damping / _EASE, _LEAST)
         if effort.together and step.before - step.after < _STOP * step.before:
             status = Status.CONVERGED
+            break
+        if effort.is_hopeless(iteration, earlier, energy):
             break
     return replace(state, status=status)
 
