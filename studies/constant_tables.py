@@ -38,6 +38,11 @@ def _mean(rows: Iterable[Row], metric: str) -> float:
     return float(np.mean([row[metric] for row in rows if row[metric] is not None]))
 
 
+def round_of(row: Row) -> int:
+    """Which version of the solver was measured."""
+    return int(row.get("round", 1))
+
+
 class Effects:
     """Measured changes of the mean over all scenes."""
 
@@ -50,7 +55,8 @@ class Effects:
 
     def _of(self, key: str, change: str) -> list[Row]:
         found = [row for row in self._rows if row["key"] == key and row["change"] == change]
-        return [row for row in found if row["scene"] in scenes_for(key)]
+        found = [row for row in found if row["scene"] in scenes_for(key)]
+        return [row for row in found if round_of(row) == max(map(round_of, found))]
 
     def change(
         self, key: str, metric: str, scenes: Iterable[str] | None = None
@@ -58,8 +64,10 @@ class Effects:
         """Change of the mean over scenes when the number is halved, and when it is doubled."""
         chosen = tuple(scenes_for(key) if scenes is None else scenes)
         known = [row for row in self._rows if row["scene"] in chosen]
-        base = _mean([row for row in known if row["key"] == BASE], metric)
         own = [row for row in known if row["key"] == key]
+        version = max((round_of(row) for row in own), default=1)
+        as_is = [row for row in known if row["key"] == BASE and round_of(row) == version]
+        base = _mean(as_is, metric)
         halved, doubled = (
             _mean([row for row in own if row["change"] == change], metric) - base
             for change in ("halved", "doubled")
@@ -117,12 +125,12 @@ def _line(constant: Declared, effects: Effects) -> str:
 def scenes_table(rows: list[Row]) -> str:
     """What was measured on, as it is."""
     lines = ["| scene | normals | normals of the depth | albedo |", "|---|---|---|---|"]
-    for row in rows:
-        if row["key"] == BASE:
-            lines.append(
-                f"| {row['scene']} | {row['mae_deg']:.2f}° | {row['mae_fd_deg']:.2f}° | "
-                f"{row['albedo_rmse']:.3f} |"
-            )
+    latest = {row["scene"]: row for row in sorted(rows, key=round_of) if row["key"] == BASE}
+    lines += [
+        f"| {row['scene']} | {row['mae_deg']:.2f}° | {row['mae_fd_deg']:.2f}° | "
+        f"{row['albedo_rmse']:.3f} |"
+        for row in latest.values()
+    ]
     return "\n".join(lines)
 
 

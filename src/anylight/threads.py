@@ -30,9 +30,9 @@ __all__ = [
 ]
 ROWS = 0
 """Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
-_ELEMENTS = 16384
+_ELEMENTS = 65536
 """Elements of a grid that are worth a thread."""
-_GRAIN = 512
+_GRAIN = 8192
 """Pixels that are worth a thread."""
 
 

@@ -12,7 +12,7 @@ from anylight.threads import loop
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
-@loop(_OPTIONS, over="height", margin="step", grain=4096)
+@loop(_OPTIONS, over="height", margin="step", grain=16384)
 def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, even, weight, target):
     """Weight of the step to the next pixel along an axis, and weight times the slope wanted there.
 
@@ -44,7 +44,7 @@ def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, ev
             target[k] += strength[here] * share * slope[here]
 
 
-@loop(_OPTIONS, over="height", margin="step", grain=4096)
+@loop(_OPTIONS, over="height", margin="step", grain=16384)
 def gather(begin, end, height, hold, inside, step, right, down, to_right, to_down, centre, source):
     """Diagonal and right-hand side of the normal equations; `step` is one row."""
     for k in range(begin, end):

@@ -10,14 +10,13 @@ import math
 import numpy as np
 from jaxtyping import Float, Int
 
-from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
-from anylight.threads import loop
+from anylight.threads import ROWS, loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
-@loop(_OPTIONS, over="here", grain=4096)
+@loop(_OPTIONS, over="here", grain=16384)
 def _slopes(begin, end, z, here, width, p, q):
     for j in range(begin, end):
         k = here[j]
@@ -35,15 +34,28 @@ def slopes(
     return p, q
 
 
-@numba.njit(**_OPTIONS)
-def _scatter(gp, gq, here, width, out):
-    for j in range(len(here)):
-        k = here[j]
-        along, across = 0.5 * (gp[j] + gq[j]), 0.5 * (gp[j] - gq[j])
-        out[k] -= along
-        out[k + 1] += across
-        out[k + width] -= across
-        out[k + width + 1] += along
+def _rows(here: Int[np.ndarray, " P"], shape: tuple[int, int]) -> Int[np.ndarray, " h"]:
+    """Number of the first facet of every row of corners, and of those that follow the last."""
+    return np.searchsorted(here, np.arange(shape[0] + 1) * shape[1])
+
+
+# Facets reach corners of two rows. Each row is gathered by itself, first from the facets above it,
+# then from those below, as one loop over all facets would: so rows may be shared among threads.
+
+
+@loop(_OPTIONS, over="out", margin=1, grain=ROWS)
+def _scatter(begin, end, gp, gq, here, rows, out):
+    width = out.shape[1]
+    for i in range(begin, end):
+        row = out[i]
+        for j in range(rows[i - 1], rows[i]):
+            k = here[j] - (i - 1) * width
+            row[k] -= 0.5 * (gp[j] - gq[j])
+            row[k + 1] += 0.5 * (gp[j] + gq[j])
+        for j in range(rows[i], rows[i + 1]):
+            k = here[j] - i * width
+            row[k] -= 0.5 * (gp[j] + gq[j])
+            row[k + 1] += 0.5 * (gp[j] - gq[j])
 
 
 def scatter(
@@ -54,23 +66,28 @@ def scatter(
     dtype: type = np.float64,
 ) -> Float[np.ndarray, "h w"]:
     """Adjoint of `slopes`."""
-    out: np.ndarray = np.zeros(shape[0] * shape[1], dtype)
-    _scatter(gp, gq, here, shape[1], out)
-    return out.reshape(shape)
+    out: np.ndarray = np.zeros(shape, dtype)
+    _scatter(gp, gq, here, _rows(here, shape), out)
+    return out
 
 
-@numba.njit(**_OPTIONS)
-def _hold(z, share, cover, here, width, out):
-    for j in range(len(here)):
-        k = here[j]
-        right, below, across = k + 1, k + width, k + width + 1
-        edge = share * cover[j]
-        top, bottom = edge * (z[right] - z[k]), edge * (z[across] - z[below])
-        left, end = edge * (z[below] - z[k]), edge * (z[across] - z[right])
-        out[k] -= top + left
-        out[right] += top - end
-        out[below] += left - bottom
-        out[across] += bottom + end
+@loop(_OPTIONS, over="out", margin=1, grain=ROWS)
+def _hold(begin, end, z, share, cover, here, rows, out):
+    width = out.shape[1]
+    for i in range(begin, end):
+        row, above, own, under = out[i], z[i - 1], z[i], z[i + 1]
+        for j in range(rows[i - 1], rows[i]):
+            k = here[j] - (i - 1) * width
+            edge = share * cover[j]
+            bottom = edge * (own[k + 1] - own[k])
+            row[k] += edge * (own[k] - above[k]) - bottom
+            row[k + 1] += bottom + edge * (own[k + 1] - above[k + 1])
+        for j in range(rows[i], rows[i + 1]):
+            k = here[j] - i * width
+            edge = share * cover[j]
+            top = edge * (own[k + 1] - own[k])
+            row[k] -= top + edge * (under[k] - own[k])
+            row[k + 1] += top - edge * (under[k + 1] - own[k + 1])
 
 
 def hold(
@@ -81,25 +98,32 @@ def hold(
     out: Float[np.ndarray, "h w"],
 ) -> None:
     """Add half the gradient of Σ_j edge · cover_j / 2 · (squared differences along four edges)."""
-    _hold(z.reshape(-1), edge / 2, cover, here, z.shape[1], out.reshape(-1))
+    _hold(z, edge / 2, cover, here, _rows(here, z.shape), out)
 
 
-@numba.njit(**_OPTIONS)
-def _assemble(uu, uv, vv, edge, here, width, d, e, s, se, sw):
-    for j in range(len(here)):
-        k = here[j]
-        same, other = 0.25 * (uu[j] + vv[j]) + 0.5 * uv[j], 0.25 * (uu[j] + vv[j]) - 0.5 * uv[j]
-        turn, hold = 0.25 * (uu[j] - vv[j]), 0.5 * edge[j]
-        d[k] += same + 2.0 * hold
-        d[k + width + 1] += same + 2.0 * hold
-        d[k + 1] += other + 2.0 * hold
-        d[k + width] += other + 2.0 * hold
-        e[k] -= turn + hold
-        e[k + width] -= turn + hold
-        s[k] += turn - hold
-        s[k + 1] += turn - hold
-        se[k] -= same
-        sw[k + 1] -= other
+@loop(_OPTIONS, over="d", margin=1, grain=ROWS)
+def _assemble(begin, end, uu, uv, vv, edge, here, rows, d, e, s, se, sw):
+    width = d.shape[1]
+    for i in range(begin, end):
+        for j in range(rows[i - 1], rows[i]):
+            k = here[j] - (i - 1) * width
+            mean, hold = 0.25 * (uu[j] + vv[j]), 0.5 * edge[j]
+            same, other = mean + 0.5 * uv[j], mean - 0.5 * uv[j]
+            d[i, k] += other + 2.0 * hold
+            d[i, k + 1] += same + 2.0 * hold
+            e[i, k] -= 0.25 * (uu[j] - vv[j]) + hold
+        for j in range(rows[i], rows[i + 1]):
+            k = here[j] - i * width
+            mean, hold = 0.25 * (uu[j] + vv[j]), 0.5 * edge[j]
+            same, other = mean + 0.5 * uv[j], mean - 0.5 * uv[j]
+            turn = 0.25 * (uu[j] - vv[j])
+            d[i, k] += same + 2.0 * hold
+            d[i, k + 1] += other + 2.0 * hold
+            e[i, k] -= turn + hold
+            s[i, k] += turn - hold
+            s[i, k + 1] += turn - hold
+            se[i, k] -= same
+            sw[i, k + 1] -= other
 
 
 def assemble(
@@ -118,12 +142,12 @@ def assemble(
         shape: of the grid of corners.
         dtype: of the coefficients.
     """
-    parts: np.ndarray = np.zeros((5, shape[0] * shape[1]), dtype)
-    _assemble(*blocks, edge, here, shape[1], *parts)
-    return Stencil(*parts.reshape(5, *shape))
+    parts: np.ndarray = np.zeros((5, *shape), dtype)
+    _assemble(*blocks, edge, here, _rows(here, shape), *parts)
+    return Stencil(*parts)
 
 
-@loop(_OPTIONS, over="p", grain=4096)
+@loop(_OPTIONS, over="p", grain=16384)
 def _normals(begin, end, p, q, camera, pixels, unit, length):
     fu, fv, u0, v0 = camera
     for j in range(begin, end):
@@ -149,7 +173,7 @@ def normals(
     return unit, length
 
 
-@loop(_OPTIONS, over="length", grain=4096)
+@loop(_OPTIONS, over="length", grain=16384)
 def _turns(begin, end, unit, length, camera, pixels, along_p, along_q):
     fu, fv, u0, v0 = camera
     for j in range(begin, end):

@@ -157,7 +157,7 @@ def misfit(begin, end, shading, albedo, photos, weight, scale, residual, sums):
                     residual[j, i] = weight[j, i] * 2.0 * off / (1.0 + ratio)
 
 
-@loop(_OPTIONS, over="shading")
+@loop(_OPTIONS, over="shading", grain=512)
 def misfit_adjoint(begin, end, shading, albedo, gain, residual, by_paint):
     """Derivative by the shading (in place of the residual) and by the logarithm of the albedo.
 
