@@ -38,7 +38,8 @@ class Fit:
         """The fit of some pixels."""
         fields = None if self.fields is None else self.fields[:, which]
         albedo, misfit = self.albedo[which], self.misfit[which]
-        return Fit(self.unit[:, which], self.length[which], albedo, misfit, fields)
+        unit = np.ascontiguousarray(self.unit[:, which])
+        return Fit(unit, self.length[which], albedo, misfit, fields)
 
 
 def basis_of(level: PyramidLevel, light: Light) -> Basis:
