@@ -2,7 +2,7 @@
 
 A kernel is compiled for one thread and leaves the interpreter free; here its loop is cut into
 parts, one per thread. No threading layer of the compiler is involved, so runs in several threads
-and processes that fork do as they should, and compiling takes a third of the time.
+and processes that fork do as they should, and compiling takes less time.
 """
 
 import inspect

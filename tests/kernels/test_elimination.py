@@ -8,7 +8,6 @@ from anylight.kernels.monomials import EVERYWHERE, TILE, basis, flat, near_basis
 
 CHANNELS, EACH = 3, 5
 NUM = elimination.PASS + TILE + 40
-TINY = np.empty((0, 1, 1), np.float32)
 
 
 def project(rows, direction):

@@ -1,7 +1,8 @@
 """Arrays of numbers in `.npz` and `.npy` files: never Python objects, never more than fits."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -23,39 +24,38 @@ def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, np.n
     Raises:
         InvalidInputError: the file is missing, damaged, too large, or holds Python objects.
     """
-    try:
-        with path.open("rb") as file:
-            if file.read(2) != b"PK":
-                raise InvalidInputError(
-                    f"{path}: is not a readable NPZ archive (no zip file); write it again."
-                )
-            _check_members(path, names)
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                return {n: archive[n] for n in archive.files if names is None or n in names}
-    except InvalidInputError:
-        raise
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file; check the name.") from error
-    except Exception as error:  # a damaged archive can raise nearly anything
-        raise InvalidInputError(
-            f"{path}: is not a readable NPZ archive ({_reason(error)}); write it again."
-        ) from error
+    kind = "NPZ archive"
+    with _explained(path, kind), path.open("rb") as file:
+        if file.read(2) != b"PK":
+            raise InvalidInputError(
+                f"{path}: is not a readable {kind} (no zip file); write it again."
+            )
+        _check_members(path, names)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            return {n: archive[n] for n in archive.files if names is None or n in names}
 
 
 def read_npy(path: Path) -> np.ndarray:
     """Read one array; errors as for `read_npz`."""
-    try:
+    with _explained(path, ".npy file"):
         with path.open("rb") as file:
             _check(path, _promised(path, file), path.stat().st_size)
         return np.asarray(np.load(path, allow_pickle=False))
+
+
+@contextmanager
+def _explained(path: Path, kind: str) -> Iterator[None]:
+    """Say what is wrong with a file; a damaged one can raise nearly anything."""
+    try:
+        yield
     except InvalidInputError:
         raise
     except FileNotFoundError as error:
         raise InvalidInputError(f"{path}: no such file; check the name.") from error
-    except Exception as error:  # a damaged file can raise nearly anything
+    except Exception as error:
         raise InvalidInputError(
-            f"{path}: is not a readable .npy file ({_reason(error)}); write it again."
+            f"{path}: is not a readable {kind} ({_reason(error)}); write it again."
         ) from error
 
 
