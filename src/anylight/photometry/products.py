@@ -1,0 +1,53 @@
+"""Products of harmonics as sums of harmonics of twice the order.
+
+Sums over pixels of products of two harmonics are needed for every pair of photos. All products lie
+in one space of little more than four times as many functions as there are harmonics, so it is
+enough to sum these.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from anylight.arrays import Vectors
+
+from .harmonics import degrees, harmonics, some_harmonics
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """The products of the harmonics of an order."""
+
+    wanted: tuple[int, ...]
+    """Degrees that products are made of."""
+    table: Float[np.ndarray, "A n"]
+    """Amounts of these harmonics in every product of two, in float32."""
+    place: Int[np.ndarray, "K K"]
+    """Which column of the table belongs to two harmonics."""
+
+    def functions(self, normals: Vectors) -> Float[np.ndarray, "*n A"]:
+        """Values of the harmonics that products are made of."""
+        return some_harmonics(normals, self.wanted)
+
+
+@cache
+def products(order: int) -> Products:
+    """Find the products of an order by a quadrature that is exact for them."""
+    own = degrees(order)
+    wanted = tuple(sorted({d for a in own for b in own for d in range(abs(a - b), a + b + 1, 2)}))
+    heights, weights = np.polynomial.legendre.leggauss(2 * order + 1)
+    num = 4 * order + 2
+    angles = 2 * np.pi * np.arange(num) / num
+    z, angle = (part.ravel() for part in np.meshgrid(heights, angles, indexing="ij"))
+    flat = np.sqrt(1 - z**2)
+    points = np.stack([flat * np.cos(angle), flat * np.sin(angle), z], axis=1)
+    values = harmonics(points, order)
+    first, second = np.triu_indices(values.shape[1])
+    pairs = values[:, first] * values[:, second]
+    weight = np.repeat(weights, num) * (2 * np.pi / num)
+    table = (some_harmonics(points, wanted) * weight[:, None]).T @ pairs
+    place = np.empty((values.shape[1],) * 2, np.int64)
+    place[first, second] = place[second, first] = np.arange(len(first))
+    return Products(wanted, table.astype(np.float32), place)
