@@ -12,7 +12,7 @@ def test_every_product_is_made_of_the_functions(order):
     normals = np.random.default_rng(0).standard_normal((200, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     made, values = products(order), harmonics(normals, order)
-    found = (made.functions(normals) @ made.table)[:, made.place]
+    found = (made.functions(normals.T).T @ made.table)[:, made.place]
     np.testing.assert_allclose(found, values[:, :, None] * values[:, None], atol=1e-5)
 
 

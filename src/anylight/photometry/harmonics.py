@@ -122,9 +122,11 @@ def all_harmonics(directions: Vectors, order: int) -> Float[np.ndarray, "*n A"]:
     return _values(directions, order, range(order + 1))
 
 
-def some_harmonics(directions: Vectors, wanted: tuple[int, ...]) -> Float[np.ndarray, "*n A"]:
-    """Values of the harmonics of some degrees."""
-    return _values(directions, max(wanted), wanted)
+def some_harmonics(
+    directions: Float[np.ndarray, "3 n"], wanted: tuple[int, ...]
+) -> Float[np.ndarray, "A n"]:
+    """Values of the harmonics of some degrees, in the precision of the directions."""
+    return np.stack(_rows(directions, max(wanted), wanted))
 
 
 def is_shading(order: int) -> Bool[np.ndarray, " A"]:
@@ -133,17 +135,18 @@ def is_shading(order: int) -> Bool[np.ndarray, " A"]:
 
 
 def _values(points: Vectors, order: int, wanted: Iterable[int]) -> Float[np.ndarray, "*n k"]:
-    x, y, z = np.moveaxis(points, -1, 0)
+    return np.stack(_rows(np.moveaxis(points, -1, 0), order, wanted), axis=-1)
+
+
+def _rows(points: Float[np.ndarray, "3 *n"], order: int, wanted: Iterable[int]) -> list[np.ndarray]:
+    x, y, z = points
     legendre = _legendre(z, x * x + y * y + z * z, order)
     power = _azimuthal(x, y, order)
-    return np.stack(
-        [
-            _norm(degree, m) * legendre[degree, abs(m)] * power[abs(m)][0 if m >= 0 else 1]
-            for degree in wanted
-            for m in _orders(degree)
-        ],
-        axis=-1,
-    )
+    return [
+        _norm(degree, m) * legendre[degree, abs(m)] * power[abs(m)][0 if m >= 0 else 1]
+        for degree in wanted
+        for m in _orders(degree)
+    ]
 
 
 def d_harmonics(normals: Vectors, order: int) -> Float[np.ndarray, "*n K 3"]:

@@ -11,8 +11,6 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float, Int
 
-from anylight.arrays import Vectors
-
 from .harmonics import degrees, harmonics, some_harmonics
 
 
@@ -27,8 +25,8 @@ class Products:
     place: Int[np.ndarray, "K K"]
     """Which column of the table belongs to two harmonics."""
 
-    def functions(self, normals: Vectors) -> Float[np.ndarray, "*n A"]:
-        """Values of the harmonics that products are made of."""
+    def functions(self, normals: Float[np.ndarray, "3 n"]) -> Float[np.ndarray, "A n"]:
+        """Values of the harmonics that products are made of, in the normals' precision."""
         return some_harmonics(normals, self.wanted)
 
 
@@ -47,7 +45,7 @@ def products(order: int) -> Products:
     first, second = np.triu_indices(values.shape[1])
     pairs = values[:, first] * values[:, second]
     weight = np.repeat(weights, num) * (2 * np.pi / num)
-    table = (some_harmonics(points, wanted) * weight[:, None]).T @ pairs
+    table = (some_harmonics(points.T, wanted) * weight) @ pairs
     place = np.empty((values.shape[1],) * 2, np.int64)
     place[first, second] = place[second, first] = np.arange(len(first))
     return Products(wanted, table.astype(np.float32), place)

@@ -66,7 +66,7 @@ class CoarseSystem:
         slopes = (p.astype(np.float32), q.astype(np.float32))
         self._products = None if len(own.fields) else products(own.order)
         if self._products is not None:
-            functions = self._products.functions(sampled.unit.T.astype(float))
+            functions = self._products.functions(sampled.unit.astype(float))
             self._functions = functions.astype(np.float32)
         self._channels = in_parallel(
             lambda channel: self._channel(channel, shades, harmonic, slopes),
@@ -110,7 +110,7 @@ class CoarseSystem:
         across = -direction[:, first] * direction[:, second]
         across[:, first == second] += 1
         across *= weight[:, None]
-        sums = (across.T @ self._functions) @ made.table
+        sums = (self._functions @ across).T @ made.table
         pair = np.empty((num, num), np.int64)
         pair[first, second] = pair[second, first] = np.arange(len(first))
         size = len(made.place)
