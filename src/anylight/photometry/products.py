@@ -21,7 +21,7 @@ class Products:
     wanted: tuple[int, ...]
     """Degrees that products are made of."""
     table: Float[np.ndarray, "A n"]
-    """Amounts of these harmonics in every product of two, in float32."""
+    """Amounts of these harmonics in every product of two."""
     place: Int[np.ndarray, "K K"]
     """Which column of the table belongs to two harmonics."""
 
@@ -48,4 +48,4 @@ def products(order: int) -> Products:
     table = (some_harmonics(points.T, wanted) * weight) @ pairs
     place = np.empty((values.shape[1],) * 2, np.int64)
     place[first, second] = place[second, first] = np.arange(len(first))
-    return Products(wanted, table.astype(np.float32), place)
+    return Products(wanted, table, place)

@@ -110,7 +110,7 @@ class CoarseSystem:
         across = -direction[:, first] * direction[:, second]
         across[:, first == second] += 1
         across *= weight[:, None]
-        sums = (self._functions @ across).T @ made.table
+        sums = (self._functions @ across).T @ made.table.astype(np.float32)
         pair = np.empty((num, num), np.int64)
         pair[first, second] = pair[second, first] = np.arange(len(first))
         size = len(made.place)
