@@ -21,7 +21,7 @@ from anylight.model.capture import Capture
 from anylight.pipeline import RunOptions
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
-from tests.cli.test_main import fails
+from tests.cli.short import fails
 
 SMALL = SynthOptions(shape="bust", albedo="white", images=6, height=64)
 

@@ -10,6 +10,7 @@ import pytest
 from anylight.cli.main import main
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction, save_reconstruction
+from tests.cli.short import fails
 
 SMALL = ["--images", "3", "--height", "40"]
 
@@ -19,16 +20,6 @@ def rendered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli") / "vase"
     assert main(["synth", "--shape", "vase", *SMALL, "--out", str(folder)]) == 0
     return folder
-
-
-def fails(capsys, arguments, *words):
-    capsys.readouterr()
-    assert main(arguments) == 2
-    *progress, message = capsys.readouterr().err.splitlines()
-    assert message.startswith("anylight: ")
-    assert all(line.endswith("done") or line.startswith("solving") for line in progress)
-    for word in words:
-        assert word in message, message
 
 
 def test_synth_writes_a_capture_with_its_truth(rendered):
