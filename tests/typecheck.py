@@ -6,7 +6,7 @@ that leaves it then.
 """
 
 from enum import Enum
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from types import FunctionType
 
 import jaxtyping
@@ -33,7 +33,11 @@ def kind(value):
 
 def once(function, typechecker):
     """Check a function once for every kind of arguments and results."""
-    checked, seen = _plain(function, typechecker=typechecker), {}
+    seen = {}
+
+    @cache
+    def checked():  # made when it is called first: most functions never are
+        return _plain(function, typechecker=typechecker)
 
     @wraps(function)
     def call(*arguments, **named):
@@ -42,7 +46,7 @@ def once(function, typechecker):
             return function(*arguments, **named)
         key = (kind(arguments), kind(named))
         if key not in seen:
-            result = checked(*arguments, **named)
+            result = checked()(*arguments, **named)
             seen[key] = {kind(result)}
             return result
         result = function(*arguments, **named)
