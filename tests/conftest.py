@@ -18,7 +18,8 @@ from jaxtyping import config
 
 from anylight.threads import quiet_algebra
 
-EARLY = ("joint/shadows/test_phase", "synth", "intake", "joint/test_method", "test_examples")
+EARLY = ("joint/shadows/test_phase", "synth", "intake/test_coding", "intake/test_s",
+         "joint/test_method", "test_examples")  # fmt: skip
 """Files to begin with: one worker compiles nearly everything, the other needs none of it; then the
 long ones. Each worker takes whole files (`make test`), so that what they share is made once."""
 SHARED = Path(__file__).parents[2] / "shared" / "data"
