@@ -11,7 +11,7 @@ from anylight.io.journal import FileJournal
 from anylight.joint.step import newton as steps
 from anylight.model.journal import Memory, current_journal, digest, remembering
 
-QUICK = ["--only-result", "--shadows", "off"]
+QUICK = ["--only-result", "--shadows", "off", "--order", "2"]
 
 
 class CutShort(BaseException):
@@ -29,7 +29,7 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("journal") / "bust"
-    asked = ["--images", "6", "--height", "64", "--shape", "bust", "--albedo", "voronoi"]
+    asked = ["--images", "6", "--height", "48", "--shape", "bust", "--albedo", "voronoi"]
     assert main(["synth", *asked, "--out", str(folder)]) == 0
     return folder
 
