@@ -13,9 +13,10 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 fcntl: Any = None
 """Locks of files; without them (Windows) leftovers are left alone."""
@@ -177,18 +178,28 @@ def _flush_folder(folder: Path) -> None:
         flush_file(folder)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Write a file that is there whole or not at all, whenever the machine stops."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}{_MARK}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w+b") as file:
             _locked(handle)
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(handle)
+            if os.name == "posix":  # elsewhere only a closed file can be moved
+                Path(name).replace(path)
+        if os.name != "posix":
             Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     _flush_folder(path.parent)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write all bytes of a file, or none."""
+    with whole_file(path) as file:
+        file.write(content)
