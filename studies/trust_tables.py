@@ -5,6 +5,7 @@ from typing import Any
 
 _ROWS = (
     ("kills_run", "kills_broken", "runs killed (SIGKILL) at random times"),
+    ("kills_resumed", None, "long runs killed that went on, cast shadows included"),
     ("kills_batch", None, "coordinators of batches killed"),
     ("kills_bench", None, "coordinators of benchmarks killed"),
     ("corpus", "corpus_broken", "bad captures"),
@@ -31,7 +32,10 @@ def trust_table(kept: dict[str, dict[str, Any]]) -> str:
     lines.append(f"| minutes | {' | '.join(minutes)} | |")
     days = ", ".join(f"{names[n]} on {kept[n]['day']}" for n in lengths)
     versions = ", ".join(dict.fromkeys(f"Python {kept[n]['python']}" for n in lengths))
-    soak = "" if "long" in kept else " The long form has not been run for this page yet."
+    soak = " The long form has not been run for this page yet."
+    if "long" in kept:
+        work = kept["long"].get("minutes_of_work", kept["long"]["minutes"])
+        soak = f" The long form rested in between: {work} minutes of it were work."
     return "\n".join(lines) + f"\n\nMeasured: {days}; {versions}, two cores, Linux.{soak}"
 
 

@@ -12,7 +12,7 @@ from anylight.geometry.camera import Perspective
 from anylight.io import journal as files
 from anylight.io.journal import FileJournal
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.joint.shadows import phase
+from anylight.joint.shadows import memory, phase
 from anylight.joint.step.newton import Effort, Stage
 from anylight.joint.terms.gauge import GaugePrior
 from anylight.joint.terms.known_depth import KnownDepth
@@ -62,7 +62,8 @@ def test_a_run_that_is_cut_short_again_and_again_ends_in_the_same_bytes(
     capture, tmp_path, monkeypatch, cache, capsys, lens, most
 ):
     for name in ("_FIRST_LIGHT", "_LATER_LIGHT", "_COARSE_STEPS", "_FINE_STEPS"):
-        monkeypatch.setattr(phase, name, 26)
+        monkeypatch.setattr(phase, name, 30)
+    monkeypatch.setattr(memory, "_EVERY", 25)
     monkeypatch.setattr(phase, "_MARGIN", -9.0)  # so few steps decide nothing
     asked = ["run", str(capture), "--only-result", "--out"]
     if lens == "open":

@@ -4,11 +4,14 @@ from collections.abc import Generator
 from functools import partial
 from time import perf_counter
 
-from anylight.model.journal import page, remembered
+from anylight.model.journal import described, page, remembered
 from anylight.sky import Skyline
 
-from .descent import Round, descend, light_up
+from .descent import Round, Way, descend, light_up
 from .energy import Energy, FullModel, State
+
+_EVERY = 50
+"""Steps of a descent after which it is remembered where it is. (definition)"""
 
 
 def lit_up(model: FullModel, start: State, num_steps: int, *, keep: bool = False) -> State:
@@ -18,15 +21,29 @@ def lit_up(model: FullModel, start: State, num_steps: int, *, keep: bool = False
 
 
 def descended(model: FullModel, start: State, num_steps: int) -> Generator[Round, None, Round]:
-    """Steps in rounds (see `descent.descend`); none if it is known where they lead."""
-    place = page("descent", model.scene, model.sky, model.around, start, num_steps)
-    if place is None:
+    """Steps in rounds (see `descent.descend`), from the last place that is remembered."""
+    begun = described(model.scene, model.sky, model.around, start, num_steps)
+    if begun is None:
         return (yield from descend(model, start, num_steps))
-    made = (Round, State, Energy, Skyline)
-    found = place.recall(*made)
-    if found is not None:
-        ended: Round = found[0]
-        return ended
-    begin = perf_counter()
-    ended = yield from descend(model, start, num_steps)
-    return place.keep(ended, perf_counter() - begin, *made)
+    made, every = (Round, State, Energy, Skyline, Way), range(_EVERY, num_steps + _EVERY, _EVERY)
+    places = {k: page("descent", begun, k) for k in every}
+    way = None
+    for place in reversed(places.values()):
+        found = None if place is None else place.recall(*made)
+        if found is not None:
+            way = found[0]
+            break
+    if isinstance(way, Round):
+        return way
+    since = perf_counter()
+
+    def passing(now: Way) -> None:
+        nonlocal since
+        place = places.get(now.step)
+        if place is not None:
+            place.keep(now, perf_counter() - since, *made)
+            since = perf_counter()
+
+    ended = yield from descend(model, start, num_steps, way=way, passing=passing)
+    last = places[every[-1]]
+    return ended if last is None else last.keep(ended, perf_counter() - since, *made)
