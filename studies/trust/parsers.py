@@ -28,6 +28,8 @@ from anylight.io.lp import read_lp
 from anylight.io.mesh import load_mesh
 from anylight.io.results import load_result
 
+from .dng import dng
+
 SHAPE = (12, 16)
 
 
@@ -160,6 +162,8 @@ PARSERS: dict[str, Parser] = {
                (b"channels", b"dataWindow", b"compression")),
         Parser("HDR", "a.hdr", _photo, encoded(_picture(3, "float32"), ".hdr", None),
                (b"-Y 12 +X 16", b"#?RADIANCE", b"\x02\x02")),
+        Parser("RAW", "a.dng", _photo, dng(_picture(1, "uint16")[..., 0].repeat(3, 0).repeat(3, 1)),
+               (b"II*\0", b"Acme", b"\x00\x01\x04\x00", b"\x2a\x88\x05\x00")),
         Parser("mask", "mask.png", lambda p: read_mask(p, SHAPE),
                encoded(_picture(1) // 128 * 255, ".png", None)),
         Parser("depth image", "depth.tif", read_depth_map,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from anylight.io.images import PHOTO_SUFFIXES, stored_bytes
 
+from .raw import RAW_SUFFIXES, raw_bytes
+
 BYTES_AT_LEAST = 400_000_000
 """The program itself, with its libraries and compiled code."""
 BYTES_PER_PIXEL = 700
@@ -24,8 +26,12 @@ _MOST = 64
 
 
 def bytes_to_read(photos: Iterable[Path]) -> int:
-    """Bytes of all photos in memory, by their headers; those of RAW files stay unknown."""
-    return sum(stored_bytes(path) for path in photos if path.suffix.lower() in PHOTO_SUFFIXES)
+    """Bytes of all photos in memory, by their headers."""
+    return sum(
+        raw_bytes(path) if path.suffix.lower() in RAW_SUFFIXES else stored_bytes(path)
+        for path in photos
+        if path.suffix.lower() in (*PHOTO_SUFFIXES, *RAW_SUFFIXES)
+    )
 
 
 def bytes_to_solve(photo_bytes: int, pixels: int) -> int:
