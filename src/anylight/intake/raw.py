@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import UInt16
 
 from anylight.errors import InvalidInputError
+from anylight.io.images import StoredSize
 from anylight.io.metadata import Metadata, metadata_from_tags
 from anylight.io.room import check_memory
 
@@ -28,8 +29,8 @@ _TAGS = {
     "sensor_height_px": "EXIF ExifImageLength",
 }
 
-_DECODED, _DECODING = 6, 20
-"""Bytes of a pixel when it is read (three colours in 16 bits), and while it is."""
+_DECODING = 20
+"""Bytes of a pixel while it is decoded: four colours and three, in 16 bits, and the file."""
 _WHITE = 65500
 """Saturated samples come out of the change of colour space a little below full scale."""
 
@@ -41,7 +42,8 @@ def read_raw(path: Path) -> tuple[UInt16[np.ndarray, "H W C"], Metadata]:
     photo upright.
     """
     with _opened(path) as raw:
-        check_memory(path, _DECODING * _pixels(raw), "give a smaller photo.")
+        size = int(raw.sizes.raw_width) * int(raw.sizes.raw_height)
+        check_memory(path, _DECODING * size, "give a smaller photo.")
         pixels = raw.postprocess(
             gamma=(1, 1),
             no_auto_bright=True,
@@ -54,17 +56,13 @@ def read_raw(path: Path) -> tuple[UInt16[np.ndarray, "H W C"], Metadata]:
     return np.ascontiguousarray(pixels), _metadata(path)
 
 
-def raw_bytes(path: Path) -> int:
-    """Bytes that a RAW photo takes in memory, by its header; none if it cannot be opened."""
+def raw_size(path: Path) -> StoredSize:
+    """The size of a RAW photo, by its header; nothing if it cannot be opened."""
     try:
         with _opened(path) as raw:
-            return _DECODED * _pixels(raw)
+            return StoredSize(int(raw.sizes.raw_height), int(raw.sizes.raw_width), 3, 2)
     except InvalidInputError:
-        return 0
-
-
-def _pixels(raw: Any) -> int:
-    return int(raw.sizes.raw_width) * int(raw.sizes.raw_height)
+        return StoredSize(0, 0, 0, 0)
 
 
 @contextmanager
