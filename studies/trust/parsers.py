@@ -147,7 +147,7 @@ PARSERS: dict[str, Parser] = {
                (b"PK\x01\x02", b"NUMPY", b"|O", b"photos.npy")),
         Parser("NPZ of a result", "result.npz", load_reconstruction,
                _npz(mask=np.ones(SHAPE, bool), depth=np.ones(SHAPE), K=np.diag([9.0, 9, 1]),
-                    lighting=np.ones((4, 3, 9)), normals=np.ones((*SHAPE, 3))),
+                    lighting=np.ones((4, 3, 9)), normals=-np.ones((*SHAPE, 3))),
                (b"PK\x01\x02", b"NUMPY", b"|O", b"mask.npy")),
         Parser("NPZ of normals", "normals.npz", load_result, _npz(normals=np.ones((*SHAPE, 3)))),
         Parser("NPY", "depth.npy", read_depth_map, _npy(), (b"NUMPY", b"|O", b"<f8", b"(12, 16)")),
