@@ -94,7 +94,7 @@ def runs(capture: Path, place: Path, count: int, seed: int = 0) -> dict[str, Any
 def resumed(place: Path, count: int, seed: int = 0) -> dict[str, Any]:
     """Kill a run of the default, cast shadows and all, again and again; each goes on.
 
-    Kills come at random times within the time that a whole run takes. The end must be in the bytes
+    Kills come at random times, after a tenth to four tenths of what a whole run takes. The end must be in the bytes
     of a run that was never disturbed, and leave no memories behind.
     """
     capture, out, chance = place / "drapery", place / "out", random.Random(seed)
@@ -117,7 +117,7 @@ def resumed(place: Path, count: int, seed: int = 0) -> dict[str, Any]:
             stderr=subprocess.DEVNULL,
         )
         with contextlib.suppress(subprocess.TimeoutExpired):
-            run.wait(chance.uniform(0.2, 0.8) * took)
+            run.wait(chance.uniform(0.1, 0.4) * took)
         killed += run.poll() is None
         run.kill()
         run.wait()
