@@ -94,8 +94,8 @@ def runs(capture: Path, place: Path, count: int, seed: int = 0) -> dict[str, Any
 def resumed(place: Path, count: int, seed: int = 0) -> dict[str, Any]:
     """Kill a run of the default, cast shadows and all, again and again; each goes on.
 
-    Kills come at random times, after a tenth to four tenths of what a whole run takes. The end must be in the bytes
-    of a run that was never disturbed, and leave no memories behind.
+    Kills come at random times, after a tenth to four tenths of what a whole run takes. The end must
+    be in the bytes of a run that was never disturbed, and leave no memories behind.
     """
     capture, out, chance = place / "drapery", place / "out", random.Random(seed)
     asked = ["--shape", "drapery", "--cast-shadows", "--images", "8", "--height", "40"]
