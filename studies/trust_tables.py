@@ -50,8 +50,23 @@ def parsers_line(kept: dict[str, dict[str, Any]]) -> str:
     return f"Files by parser: {words}."
 
 
+def resume_line(measured: dict[str, Any] | None) -> str:
+    """What a killed run repeats."""
+    if measured is None:
+        return ""
+    pixels = f"{measured['pixels']:,}".replace(",", " ")
+    return (
+        f"Measured: a solve of {pixels} pixels with cast shadows took {measured['seconds']:.0f} s, "
+        f"{measured['writing_seconds']:.1f} s of them for its memories; killed at its end, it took "
+        f"{measured['repeated_seconds']:.1f} s when started again. A kill costs that and the part "
+        f"at work, of which the longest took {measured['longest_part_seconds']:.0f} s "
+        "(`python -m studies.trust.resume`)."
+    )
+
+
 def filled(template: str, results: str) -> str:
     """The page, from its template and the saved figures."""
     kept = json.loads(results)
     page = template.replace("{{TRUST_TABLE}}", trust_table(kept))
+    page = page.replace("{{TRUST_RESUME}}", resume_line(kept.get("resume")))
     return page.replace("{{TRUST_PARSERS}}", parsers_line(kept))
