@@ -30,6 +30,9 @@ def trust_table(kept: dict[str, dict[str, Any]]) -> str:
         lines.append(f"| {words} | {' | '.join(counts)} | {'' if wrong is None else wrong} |")
     minutes = [str(kept[name]["minutes"]) for name in lengths]
     lines.append(f"| minutes | {' | '.join(minutes)} | |")
+    if all("cpu_minutes" in kept[name] for name in lengths):
+        busy = [str(kept[name]["cpu_minutes"]) for name in lengths]
+        lines.append(f"| minutes of one core's time | {' | '.join(busy)} | |")
     days = ", ".join(f"{names[n]} on {kept[n]['day']}" for n in lengths)
     versions = ", ".join(dict.fromkeys(f"Python {kept[n]['python']}" for n in lengths))
     soak = " The long form has not been run for this page yet."

@@ -8,6 +8,7 @@ Ends with 1 if any promise of docs/reliability.md was broken.
 """
 
 import json
+import os
 import platform
 import sys
 import tempfile
@@ -62,6 +63,9 @@ def main(asked: Trust) -> None:
         else:
             found, work = soak(good, place, asked.minutes, asked.rest)
     summary = {**_summed(found), "minutes": round((time.monotonic() - begin) / 60, 1)}
+    times = os.times()
+    busy = times.user + times.system + times.children_user + times.children_system
+    summary["cpu_minutes"] = round(busy / 60, 1)
     if work is not None:
         summary["minutes_of_work"] = round(work / 60, 1)
     sys.stdout.write(json.dumps(summary, indent=1) + "\n")
