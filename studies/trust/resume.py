@@ -65,7 +65,7 @@ def measured(capture: Path) -> dict[str, Any]:
     }
 
 
-def main(capture: Path, record: bool = False) -> None:
+def main(capture: tyro.conf.Positional[Path], record: bool = False) -> None:
     """Measure, and perhaps write it into docs/results/trust.json.
 
     Args:
