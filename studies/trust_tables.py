@@ -58,12 +58,14 @@ def resume_line(measured: dict[str, Any] | None) -> str:
     if measured is None:
         return ""
     pixels = f"{measured['pixels']:,}".replace(",", " ")
+    busy = measured["load"] / measured["cores"]
     return (
         f"Measured: a solve of {pixels} pixels with cast shadows took {measured['seconds']:.0f} s, "
         f"{measured['writing_seconds']:.1f} s of them for its memories; killed at its end, it took "
         f"{measured['repeated_seconds']:.1f} s when started again. A kill costs that and the part "
         f"at work, of which the longest took {measured['longest_part_seconds']:.0f} s "
-        "(`python -m studies.trust.resume`)."
+        f"(`python -m studies.trust.resume`; {busy:.0f} programs wanted each core, so that all of "
+        "it took longer than it would alone)."
     )
 
 

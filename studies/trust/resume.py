@@ -62,6 +62,8 @@ def measured(capture: Path) -> dict[str, Any]:
         "repeated_seconds": round(float(again[1]), 1),
         "longest_part_seconds": round(max(seconds for seconds, _ in parts), 1),
         "writing_seconds": round(sum(seconds for _, seconds in parts), 1),
+        "load": round(os.getloadavg()[2], 1),
+        "cores": os.cpu_count(),
     }
 
 

@@ -2,7 +2,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -206,9 +205,9 @@ def test_synth_keeps_a_users_own_capture(tmp_path, capsys):
 
 def test_interrupt_leaves_nothing(tmp_path):
     program = [sys.executable, "-m", "anylight.cli.main"]
-    arguments = ["synth", "--height", "900", "--cast-shadows", "--out", str(tmp_path / "out")]
+    arguments = ["synth", "--height", "400", "--cast-shadows", "--out", str(tmp_path / "out")]
     run = subprocess.Popen([*program, *arguments], stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
+    assert run.stderr.readline().startswith("shape")  # it is at work
     run.send_signal(signal.SIGINT)
     _, message = run.communicate(timeout=60)
     assert run.returncode == 130
