@@ -15,6 +15,9 @@ _ROWS = (
     ("guided", "guided_broken", "files made by atheris"),
 )
 
+_BUSY = 1.5
+"""Programs that want each core from which a machine is busy with other work."""
+
 
 def trust_table(kept: dict[str, dict[str, Any]]) -> str:
     """What was tried and how often the law was broken, by length."""
@@ -35,11 +38,15 @@ def trust_table(kept: dict[str, dict[str, Any]]) -> str:
         lines.append(f"| minutes of one core's time | {' | '.join(busy)} | |")
     days = ", ".join(f"{names[n]} on {kept[n]['day']}" for n in lengths)
     versions = ", ".join(dict.fromkeys(f"Python {kept[n]['python']}" for n in lengths))
+    wanted = max(kept[n].get("load", 0.0) / kept[n].get("cores", 1) for n in lengths)
+    if wanted > _BUSY:
+        versions += f", each core wanted by {wanted:.0f} programs at once"
     soak = " The long form has not been run for this page yet."
     if "long" in kept:
         work = kept["long"].get("minutes_of_work", kept["long"]["minutes"])
         soak = f" The long form rested in between: {work} minutes of it were work."
-    return "\n".join(lines) + f"\n\nMeasured: {days}; {versions}, two cores, Linux.{soak}"
+    notes = "".join(f" {kept[name]['note']}" for name in lengths if "note" in kept[name])
+    return "\n".join(lines) + f"\n\nMeasured: {days}; {versions}; two cores, Linux.{soak}{notes}"
 
 
 def parsers_line(kept: dict[str, dict[str, Any]]) -> str:

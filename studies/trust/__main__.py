@@ -153,6 +153,8 @@ def _record(name: str, summary: dict[str, Any]) -> None:
         "version": anylight.__version__,
         "python": platform.python_version(),
         "day": time.strftime("%Y-%m-%d"),
+        "load": round(os.getloadavg()[2], 1),
+        "cores": os.cpu_count(),
     }
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 
