@@ -152,7 +152,7 @@ def begun():
     return {"level": level, "terms": (prior, depth), "effort": Effort(3, 1e-3), "stage": Stage()}
 
 
-class Asked(Exception):  # noqa: N818
+class Asked(Exception):
     """Holds the key that was asked for."""
 
 
