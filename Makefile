@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Of `make trust-long`: how long, and how many seconds of rest after every second of work.
+MINUTES ?= 60
+REST ?= 0
 
 .PHONY: demo test test-slow lint figures tables api bench-speed bench-drift trust trust-long lock audit wheel-check clean
 
@@ -46,7 +49,7 @@ trust: $(VENV)/.dev
 
 trust-long: $(VENV)/.dev
 	$(BIN)/pip install --quiet --disable-pip-version-check atheris
-	$(BIN)/python -m studies.trust --long
+	$(BIN)/python -m studies.trust --minutes $(MINUTES) --rest $(REST)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -74,8 +77,8 @@ lock: $(VENV)/.dev
 	  --output-file .ci/dev.lock
 
 audit: $(VENV)/.dev
-	$(BIN)/pip install --quiet --disable-pip-version-check pip-audit
-	$(BIN)/pip-audit --disable-pip --no-deps --require-hashes -r .ci/dev.lock
+	-@$(BIN)/pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/python -m studies.trust.audit
 
 wheel-check: $(VENV)/.dev
 	$(BIN)/python -m studies.trust.wheel

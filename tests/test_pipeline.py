@@ -223,6 +223,14 @@ def test_a_run_that_is_stopped_keeps_what_was_reached(scene, after):
     assert run.result is result
 
 
+def test_a_volume_without_a_balloon_is_told(scene):
+    start = np.where(scene.capture.mask, 2.0, np.nan)
+    for options, told in (({"volume": 0.1, "start": start}, True), ({"start": start}, False),
+                          ({"volume": 0.1}, False)):  # fmt: skip
+        warnings = reconstruct(scene.capture, **QUICK, **options).warnings
+        assert any("volume was not used" in warning for warning in warnings) == told
+
+
 @pytest.mark.parametrize("method", ["paper", "favaro2012"])
 def test_stopped_before_there_was_anything_it_has_no_result(scene, method):
     run = iterate(scene.capture, method=method)

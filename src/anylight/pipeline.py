@@ -204,6 +204,7 @@ def steps(
     begin = perf_counter()
     with quiet_algebra():
         capture, more = _with_start(capture, options, used)
+    more = (*more, *_unused_balloon(capture, used, settings))
     started = perf_counter()
     trace: list[Progress] = []
     solution = yield from _traced(used, used.run(capture, settings), trace, threads)
@@ -253,6 +254,20 @@ def _traced(
             f"the method {method.name} returned {type(solution).__name__}, not a Solution"
         )
     return solution
+
+
+def _unused_balloon(
+    capture: Capture, method: Method[Any], settings: msgspec.Struct
+) -> tuple[str, ...]:
+    """A sentence for whoever asked for a balloon where none is blown."""
+    if not isinstance(settings, BalloonOptions):
+        return ()
+    asked = settings.volume is not None or settings.volume_px is not None
+    known = capture.depth is not None and method.takes_depth
+    if not asked or not (known or capture.start is not None):
+        return ()
+    why = "a start was given" if capture.start is not None else "the known depth is the start"
+    return (f"the balloon's volume was not used: {why}.",)
 
 
 def _for_few(settings: msgspec.Struct) -> msgspec.Struct:

@@ -11,15 +11,18 @@ from . import faults, options
 from .corpus import CORPUS, in_this_process, tried
 
 
-def _corpus(numbers: str, good: Path, place: Path) -> dict[str, Any]:
-    """Every so many-th bad capture, from the so many-th on: "begin/step"."""
-    begin, step = map(int, numbers.split("/"))
-    wrong, cases = [], CORPUS[begin::step]
-    for number, case in enumerate(cases):
+def _corpus(numbers: str, good: Path, place: Path) -> None:
+    """Bad captures by their numbers, "3,9,12"; a line before each, and a line after it."""
+    for number in map(int, numbers.split(",")):
+        _say({"begun": number})
         (place / str(number)).mkdir()
-        faults_found = tried(case, good, place / str(number), in_this_process)
-        wrong += [f"{case.name}: {fault}" for fault in faults_found]
-    return {"tried": len(cases), "wrong": wrong}
+        found = tried(CORPUS[number], good, place / str(number), in_this_process)
+        _say({"wrong": [f"{CORPUS[number].name}: {fault}" for fault in found]})
+
+
+def _say(what: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -28,14 +31,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if part == "corpus":
-            found = _corpus(what, good, place)
-        elif part == "options":
-            found = options.tried(good, float(what), 10**9)
+            _corpus(what, good, place)
+            return
+        if part == "options":
+            seconds, _, seed = what.partition("/")
+            found = options.tried(good, float(seconds), 10**9, int(seed or 0))
         elif what == "EFBIG":
             found = faults.at_every_size(good, place)
         else:
             found = faults.at_every_write(good, place, getattr(errno, what))
-    sys.stdout.write(json.dumps(found) + "\n")
+    _say(found)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ MEMORY = 6 * 2**30
 """Address space of a process that fuzzes."""
 SLOW = 10.0
 """Seconds that one file may take."""
+HANGS = 300.0
+"""Seconds beyond its time after which a process that fuzzes is thought to hang."""
 
 
 def mutated(chance: random.Random, parser: Parser) -> bytes:
@@ -62,11 +64,11 @@ def mutated(chance: random.Random, parser: Parser) -> bytes:
 
 
 def fuzz(parser: Parser, seconds: float, most: int, seed: int, place: Path) -> dict[str, Any]:
-    """Try as many files as the time allows; gives how many, and what broke the law."""
+    """Try as many files as so much of a core's time allows; gives how many, and what is wrong."""
     chance = random.Random(seed)
-    deadline, count = time.monotonic() + seconds, 0
+    deadline, count = time.process_time() + seconds, 0
     wrong: list[str] = []
-    while count < most and time.monotonic() < deadline and len(wrong) < 5:
+    while count < most and time.process_time() < deadline and len(wrong) < 5:
         content = parser.seed if count == 0 else mutated(chance, parser)
         (place / "last").write_bytes(content)
         begin = time.monotonic()
@@ -86,25 +88,30 @@ def in_a_process(name: str, seconds: float, most: int, seed: int = 0) -> dict[st
     """Fuzz a parser in a process; its death is a fault that names the file."""
     with tempfile.TemporaryDirectory() as place:
         asked = ["--parser", name, "--seconds", str(seconds), "--most", str(most)]
-        run = subprocess.run(
-            [sys.executable, "-m", "studies.trust.fuzz", *asked, "--seed", str(seed), place],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=Path(__file__).parents[2],
-        )
-        if run.returncode == 0:
-            found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
-            return found
+        how, said = "", ""
+        try:
+            run = subprocess.run(
+                [sys.executable, "-m", "studies.trust.fuzz", *asked, "--seed", str(seed), place],
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=Path(__file__).parents[2],
+                timeout=seconds + HANGS,
+            )
+        except subprocess.TimeoutExpired:
+            how = f"no end after {seconds + HANGS:.0f} s"
+        else:
+            if run.returncode == 0:
+                found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+                return found
+            died = run.returncode < 0
+            how = signal.Signals(-run.returncode).name if died else f"code {run.returncode}"
+            said = (run.stderr.strip().splitlines() or [""])[-1]
         last = Path(place) / "last"
         content = last.read_bytes() if last.exists() else b""
-        how = (
-            signal.Signals(-run.returncode).name if run.returncode < 0 else f"code {run.returncode}"
-        )
         kept = Path(tempfile.gettempdir()) / f"anylight-fuzz-{name.replace(' ', '_')}"
         kept.write_bytes(content)
-        said = run.stderr.strip().splitlines()[-1:] or [""]
-        return {"parser": name, "tried": 0, "wrong": [f"{how} {said[0]} (file kept as {kept})"]}
+        return {"parser": name, "tried": 0, "wrong": [f"{how} {said} (file kept as {kept})"]}
 
 
 def main() -> None:

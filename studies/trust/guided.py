@@ -1,4 +1,4 @@
-"""Fuzzing guided by coverage: `python -m studies.trust.guided PARSER SECONDS` (needs atheris)."""
+"""Fuzzing guided by coverage: `python -m studies.trust.guided PARSER SECONDS SEED` (atheris)."""
 
 import sys
 import tempfile
@@ -13,7 +13,7 @@ with atheris.instrument_imports(include=["anylight.io", "anylight.intake"]):
 
 def main() -> None:
     """Fuzz one parser; ends with an error at the first file that breaks the law."""
-    parser, seconds = PARSERS[sys.argv[1]], float(sys.argv[2])
+    parser, seconds, seed = PARSERS[sys.argv[1]], float(sys.argv[2]), int(sys.argv[3])
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -25,7 +25,8 @@ def main() -> None:
             if fault:
                 raise AssertionError(fault)
 
-        words = [sys.argv[0], f"-max_total_time={seconds:.0f}", "-rss_limit_mb=6000",
+        words = [sys.argv[0], f"-max_total_time={seconds:.0f}", f"-seed={seed + 1}",
+                 "-rss_limit_mb=6000", "-timeout=60",
                  f"-artifact_prefix={tempfile.gettempdir()}/", str(place / "corpus")]  # fmt: skip
         atheris.Setup(words, once)
         atheris.Fuzz()

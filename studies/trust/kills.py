@@ -4,6 +4,7 @@ After every kill the output is what it was before or the new one, whole; at the 
 a kill leaves no trace of all the others and gives the bytes of a run that was never disturbed.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -19,8 +20,29 @@ from typing import Any
 from .results import QUICK, leftovers, wrong_with
 
 PROGRAM = [sys.executable, "-m", "anylight.cli.main"]
+_REMEMBERING = """
+import sys
+from anylight.io import journal
+from anylight.cli.main import main
+journal.WORTH = journal.SHORT = 0.0
+sys.exit(main(sys.argv[1:]))
+"""
+"""The program, but every part of the work is remembered, however short it was."""
+_PATIENCE = 300.0
+"""Seconds that a run without a kill may take."""
 _LONGEST = 2.5
 """Seconds after which a short run is killed at the latest."""
+
+
+def _ended(words: list[str], environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Run a program to its end; gives its code and what it said. No end is a code, too."""
+    try:
+        run = subprocess.run(
+            words, capture_output=True, check=False, timeout=_PATIENCE, env=environment
+        )
+    except subprocess.TimeoutExpired:
+        return -1, f"no end after {_PATIENCE:.0f} s"
+    return run.returncode, run.stderr.decode(errors="replace")
 
 
 def _killed(
@@ -60,13 +82,53 @@ def runs(capture: Path, place: Path, count: int, seed: int = 0) -> dict[str, Any
             shutil.rmtree(out, ignore_errors=True)
         killed += _killed([*asked, "--again"], chance, _news_in(place))[0]
         wrong += [f"kill {number}: {fault}" for fault in wrong_with(out)]
-    last = subprocess.run([*PROGRAM, *asked, "--again"], capture_output=True, check=False)
-    if last.returncode or wrong_with(out):
-        wrong.append(f"the last run failed: {last.stderr[-200:]!r}")
+    code, said = _ended([*PROGRAM, *asked, "--again"])
+    if code or wrong_with(out):
+        wrong.append(f"the last run failed: {said[-200:]!r}")
     elif (out / "result.npz").read_bytes() != reference:
         wrong.append("the last run gives other bytes")
     wrong += [f"left over: {name}" for name in leftovers(place)]
     return {"what": "run", "killed": killed, "started": count, "wrong": wrong[:5]}
+
+
+def resumed(place: Path, count: int, seed: int = 0) -> dict[str, Any]:
+    """Kill a run of the default, cast shadows and all, again and again; each goes on.
+
+    Kills come at random times, after a tenth to four tenths of what a whole run takes. The end must
+    be in the bytes of a run that was never disturbed, and leave no memories behind.
+    """
+    capture, out, chance = place / "drapery", place / "out", random.Random(seed)
+    asked = ["--shape", "drapery", "--cast-shadows", "--images", "8", "--height", "40"]
+    subprocess.run(
+        [*PROGRAM, "synth", *asked, "--out", str(capture)], check=True, capture_output=True
+    )
+    words = [sys.executable, "-c", _REMEMBERING, "run", str(capture), "--only-result", "--out"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(place / "cache")}
+    begin, wrong, killed = time.monotonic(), [], 0
+    code, said = _ended([*words, str(place / "whole")], environment)
+    took = time.monotonic() - begin
+    if code:
+        return {"what": "resumed", "killed": 0, "started": 0, "wrong": [said[-300:]]}
+    while not wrong_with(out) and not out.exists() and killed < count:
+        run = subprocess.Popen(
+            [*words, str(out)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            run.wait(chance.uniform(0.1, 0.4) * took)
+        killed += run.poll() is None
+        run.kill()
+        run.wait()
+    code, said = _ended([*words, str(out), "--again"], environment)
+    if code:
+        wrong.append(f"the last run failed: {said[-200:]!r}")
+    results = [(place / name / "result.npz") for name in ("whole", "out")]
+    if not results[1].is_file() or results[0].read_bytes() != results[1].read_bytes():
+        wrong.append("the run that was killed and went on gives other bytes")
+    wrong += [f"left over: {path}" for path in (place / "cache").rglob("*.npz")]
+    return {"what": "resumed", "killed": killed, "started": killed, "wrong": wrong[:5]}
 
 
 def batches(capture: Path, place: Path, count: int, seed: int = 0) -> dict[str, Any]:
@@ -80,9 +142,9 @@ def batches(capture: Path, place: Path, count: int, seed: int = 0) -> dict[str, 
     subprocess.run([*done, str(place / "whole")], check=True, capture_output=True)
     out = place / "killed"
     wrong, killed = _killed_often([*asked, "--out", str(out)], out, count, seed)
-    last = subprocess.run([*done, str(out)], capture_output=True, check=False)
-    if last.returncode:
-        wrong.append(f"the last batch failed: {last.stderr[-200:]!r}")
+    code, said = _ended([*done, str(out)])
+    if code:
+        wrong.append(f"the last batch failed: {said[-200:]!r}")
     for folder in captures:
         wrong += wrong_with(out / folder.name)
         pair = [place / way / folder.name / "result.npz" for way in ("whole", "killed")]
@@ -99,9 +161,9 @@ def benchmarks(place: Path, count: int, seed: int = 0) -> dict[str, Any]:
     whole, out = place / "whole", place / "killed"
     subprocess.run([*PROGRAM, *asked, str(whole)], check=True, capture_output=True)
     wrong, killed = _killed_often([*asked, str(out)], out, count, seed)
-    last = subprocess.run([*PROGRAM, *asked, str(out)], capture_output=True, check=False)
-    if last.returncode:
-        wrong.append(f"the last benchmark failed: {last.stderr[-200:]!r}")
+    code, said = _ended([*PROGRAM, *asked, str(out)])
+    if code:
+        wrong.append(f"the last benchmark failed: {said[-200:]!r}")
     for path in sorted((whole / "cells").glob("*.json")):
         numbers = []
         for folder in (whole, out):

@@ -28,6 +28,8 @@ from anylight.io.lp import read_lp
 from anylight.io.mesh import load_mesh
 from anylight.io.results import load_result
 
+from .dng import dng
+
 SHAPE = (12, 16)
 
 
@@ -145,7 +147,7 @@ PARSERS: dict[str, Parser] = {
                (b"PK\x01\x02", b"NUMPY", b"|O", b"photos.npy")),
         Parser("NPZ of a result", "result.npz", load_reconstruction,
                _npz(mask=np.ones(SHAPE, bool), depth=np.ones(SHAPE), K=np.diag([9.0, 9, 1]),
-                    lighting=np.ones((4, 3, 9)), normals=np.ones((*SHAPE, 3))),
+                    lighting=np.ones((4, 3, 9)), normals=-np.ones((*SHAPE, 3))),
                (b"PK\x01\x02", b"NUMPY", b"|O", b"mask.npy")),
         Parser("NPZ of normals", "normals.npz", load_result, _npz(normals=np.ones((*SHAPE, 3)))),
         Parser("NPY", "depth.npy", read_depth_map, _npy(), (b"NUMPY", b"|O", b"<f8", b"(12, 16)")),
@@ -160,6 +162,8 @@ PARSERS: dict[str, Parser] = {
                (b"channels", b"dataWindow", b"compression")),
         Parser("HDR", "a.hdr", _photo, encoded(_picture(3, "float32"), ".hdr", None),
                (b"-Y 12 +X 16", b"#?RADIANCE", b"\x02\x02")),
+        Parser("RAW", "a.dng", _photo, dng(_picture(1, "uint16")[..., 0].repeat(3, 0).repeat(3, 1)),
+               (b"II*\0", b"Acme", b"\x00\x01\x04\x00", b"\x2a\x88\x05\x00")),
         Parser("mask", "mask.png", lambda p: read_mask(p, SHAPE),
                encoded(_picture(1) // 128 * 255, ".png", None)),
         Parser("depth image", "depth.tif", read_depth_map,

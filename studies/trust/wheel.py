@@ -1,7 +1,7 @@
 """Build the wheel, install it into clean environments, and use it: `make wheel-check`.
 
-Every supported Python that is on the path is tried. Nothing of the clone is in reach: the program
-must work from the wheel alone.
+Every supported Python that is found is tried: on the path, those of pyenv, those of uv. Nothing of
+the clone is in reach: the program must work from the wheel alone.
 """
 
 import json
@@ -67,26 +67,52 @@ def used(python: str, wheel: Path, place: Path) -> str:
     return f"{json.loads(said)['mae_deg']:.2f} degrees after three steps"
 
 
-def _is_there(python: str) -> bool:
-    """Whether a Python can be run; a name on the path is not enough."""
-    if shutil.which(python) is None:
-        return False
-    return subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode == 0
+def found(python: str) -> str | None:
+    """A Python of this version that can be run; a name on the path is not enough."""
+    root = Path(os.environ.get("PYENV_ROOT", Path("~/.pyenv").expanduser()))
+    kept = sorted(map(str, root.glob(f"versions/*/bin/{python}")))
+    if shutil.which("uv"):
+        asked = ["uv", "python", "find", "--no-python-downloads", python.removeprefix("python")]
+        run = subprocess.run(asked, check=False, capture_output=True, text=True)
+        kept += run.stdout.split()
+    for candidate in (shutil.which(python), *kept):
+        if candidate is not None and _runs(candidate, python):
+            return candidate
+    return None
+
+
+def _runs(candidate: str, python: str) -> bool:
+    words = [candidate, "-c", "import sys, venv; print('python%d.%d' % sys.version_info[:2])"]
+    run = subprocess.run(words, check=False, capture_output=True, text=True)
+    return run.stdout.strip() == python
 
 
 def main() -> None:
     """Check the wheel with every Python there is."""
     with tempfile.TemporaryDirectory() as folder:
         wheel = built(Path(folder) / "wheel")
-        faults = wrong_with(wheel)
+        faults = [f"the wheel {fault}" for fault in wrong_with(wheel)]
+        tried = 0
         for python in PYTHONS:
-            if not _is_there(python):
+            interpreter = found(python)
+            if interpreter is None:
                 sys.stdout.write(f"{python}: not on this machine\n")
                 continue
             place = Path(folder) / python
             place.mkdir()
-            sys.stdout.write(f"{python}: {used(python, wheel, place)}\n")
-    sys.stdout.write("".join(f"the wheel {fault}\n" for fault in faults))
+            tried += 1
+            try:
+                words = used(interpreter, wheel, place)
+            except subprocess.CalledProcessError as error:
+                last = (error.stderr or b"")[-600:]
+                told = last if isinstance(last, str) else last.decode(errors="replace")
+                faults.append(f"{python}: {' '.join(map(str, error.cmd[:4]))}: {told}")
+                words = "failed"
+            sys.stdout.write(f"{python}: {words}\n")
+            sys.stdout.flush()
+        if not tried:
+            faults.append("no supported Python was found")
+    sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     sys.exit(1 if faults else 0)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pkgutil
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,21 +79,27 @@ def test_ctrl_c_after_the_last_step_loses_nothing(capture, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("place", "times", "method"),
+    ("place", "times", "asked"),
     [
         ("anylight.paper.alternate.update_depth", 2, FAST),
         ("anylight.baselines.favaro2012.factorise", 1, ["--method", "favaro2012"]),
+        ("anylight.joint.course.lenses._try", 1, ["--shadows", "off"]),
     ],
-    ids=["twice", "before there is anything"],
+    ids=["twice", "competitor", "lenses"],
 )
 def test_ctrl_c_without_a_result_leaves_nothing(
-    capture, tmp_path, capsys, monkeypatch, place, times, method
+    capture, tmp_path, capsys, monkeypatch, place, times, asked
 ):
     press_ctrl_c(monkeypatch, place, times)
-    before = signal.getsignal(signal.SIGINT)
-    assert main(["run", str(capture), "--out", str(tmp_path / "out"), *method]) == 130
-    assert "nothing was written" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+    before, out = signal.getsignal(signal.SIGINT), tmp_path / "made" / "out"
+    shutil.copytree(capture, tmp_path / "bust")
+    if "lenses" in place:
+        (tmp_path / "bust" / "K.txt").unlink()
+    assert main(["run", str(tmp_path / "bust"), "--out", str(out), *asked]) == 130
+    said = capsys.readouterr().err
+    assert "nothing was written" in said
+    assert ("before there was a result to keep" in said) == (times == 1)
+    assert not out.parent.exists()
     assert signal.getsignal(signal.SIGINT) is before
 
 

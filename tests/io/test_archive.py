@@ -83,6 +83,7 @@ def test_defaults_of_missing_keys(tmp_path):
         ({"mask": np.ones((4, 5), bool), "depth": np.ones((4, 5, 1))}, "depth"),
         ({"mask": np.ones((4, 5), bool), "K": np.ones((2, 3))}, "K"),
         ({"mask": np.ones((4, 5), bool), "frame": "world"}, "frame"),
+        ({"mask": np.ones((4, 5), bool), "normals": np.ones((4, 5, 3))}, "names no frame"),
         ({"mask": np.ones((4, 5), bool), "K": np.eye(3), "camera": "fisheye"}, "camera"),
         ({"mask": np.array([["a"]])}, "mask"),
         ({"mask": np.zeros((4, 5), bool)}, "empty"),

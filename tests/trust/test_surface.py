@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from studies.trust.audit import verdict
 from studies.trust.wheel import built, wrong_with
 
 from anylight.cli.main import main
@@ -84,6 +85,29 @@ def test_the_lock_is_of_what_is_asked_for():
             continue
         name = asked.name.lower().replace("_", "-")
         assert any(version in asked.specifier for version, _ in packages[name]), asked
+
+
+def test_a_finding_fails_the_audit_and_no_network_does_not():
+    known = {"id": "CVE-1", "fix_versions": ["2"]}
+    clean = {"name": "a", "version": "1", "vulns": []}
+    bad = {"name": "b", "version": "1", "vulns": [known]}
+    code, told = verdict(json.dumps({"dependencies": [clean, bad]}), "")
+    assert (code, told.splitlines()[1]) == (1, "b 1: CVE-1, mended in 2")
+    skipped = {"name": "c", "skip_reason": "unknown"}
+    code, told = verdict(json.dumps({"dependencies": [clean, skipped]}), "")
+    assert (code, told) == (
+        0,
+        "no known vulnerability in 1 packages of the lock; not asked about: c",
+    )
+    silent = (
+        (None, "ConnectionError: Max retries exceeded"),
+        (json.dumps({"dependencies": [skipped]}), ""),
+    )
+    for report, said in silent:
+        code, told = verdict(report, said)
+        assert code == 0
+        assert told.startswith("NOT AUDITED")
+    assert verdict(None, "the lock cannot be read")[0] == 1
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ def _weights(
 
 def _usable(stored: Shaped[np.ndarray, "M n C"]) -> Bool[np.ndarray, "M n"]:
     """Samples that are neither saturated nor black in any channel."""
-    good: np.ndarray = is_usable(stored) & (stored > 0)
+    good: np.ndarray = is_usable(stored)
     return np.all(good, axis=2)
 
 

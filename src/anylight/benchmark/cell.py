@@ -5,9 +5,7 @@ A cell is a pure function of its description, so that it gives the same numbers 
 
 import hashlib
 import os
-import resource
 import socket
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -30,6 +28,7 @@ from anylight.io.capture import save_capture
 from anylight.io.folder import Owned, staged_folder
 from anylight.io.images import png_bytes
 from anylight.io.results import load_result
+from anylight.io.room import peak_memory
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
 from anylight.model.reconstruction import Reconstruction
@@ -141,7 +140,7 @@ def run_cell(cell: Cell, sharing: int = 1) -> Outcome:
     record |= {
         "status": "done",
         "seconds": round(perf_counter() - begin, 2),
-        "peak_memory_mb": round(_peak_megabytes(), 1),
+        "peak_memory_mb": round(peak_memory() / 1e6, 1),
         "warnings": list(result.warnings),
         "diagnostics": result.record.get("diagnostics", {}),
         "metrics": None if truth is None else _metrics(result.reconstruction, truth),
@@ -188,11 +187,6 @@ def _hemisphere(capture: Capture, truth: Reconstruction | None) -> DepthMap:
         raise InvalidInputError("the hemisphere start needs the true depth.")
     domain = capture.domain()
     return domain.scatter(hemisphere_start(capture.camera, domain, truth).depth)
-
-
-def _peak_megabytes() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
 
 
 @lru_cache(maxsize=1)

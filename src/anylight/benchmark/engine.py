@@ -6,7 +6,6 @@ start is remembered, so that a result says how often it was tried and which proc
 
 import multiprocessing
 import os
-import resource
 import socket
 import tempfile
 import threading
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from anylight.errors import InvalidInputError
+from anylight.io.room import limit_memory
 from anylight.io.stage import clear_leftovers, close_stage, open_stage
 
 TRIES = 3
@@ -159,8 +159,7 @@ def _limit(memory_mb: int | None) -> None:
     """Prepare a process: bound its memory, and let it end with the one that started it."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if memory_mb is not None:
-        size = memory_mb * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        limit_memory(memory_mb * 2**20)
 
 
 def _end_with_parent() -> None:

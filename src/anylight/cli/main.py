@@ -63,7 +63,7 @@ def _ended(console: rich.console.Console, error: BaseException) -> int:
     """Say in one sentence why it ended; gives the exit code."""
     match error:
         case KeyboardInterrupt():
-            _fail(console, "stopped; nothing was written.")
+            _fail(console, f"stopped{f' {error}' if error.args else ''}; nothing was written.")
             return INTERRUPTED
         case BrokenPipeError():  # who reads our output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

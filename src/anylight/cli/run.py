@@ -43,6 +43,7 @@ class Run:
 
     Writes meshes (GLB, PLY, OBJ), depth, normals, albedo, lights, report.html, result.npz and,
     last, run.json. Ctrl-C keeps what has been reached, from the first step on; twice stops at once.
+    Competitors, and the trial of lenses where nothing says which one it was, have nothing to keep.
     Try: anylight run photos/
     """
 
@@ -159,8 +160,8 @@ def _shown(console: rich.console.Console, running: Generator[Progress, None, Res
                     for progress in run:
                         bars.update(task, completed=progress.share, description=progress.line)
                 return run.result
-    except StopRequestedError:  # before there was anything to keep
-        raise KeyboardInterrupt from None
+    except StopRequestedError:
+        raise KeyboardInterrupt("before there was a result to keep") from None
 
 
 def _say_once(console: rich.console.Console, count: int) -> None:

@@ -6,37 +6,28 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 
-from anylight.arrays import DepthMap, Mask
+from anylight.arrays import DepthMap
 from anylight.errors import InvalidInputError
-from anylight.io.capture import is_mask, read_mask
 from anylight.io.depths import load_depth_map, stated
-from anylight.io.images import has_alpha, read_alpha
 from anylight.io.metadata import Metadata
 from anylight.io.room import free_memory, in_words
 from anylight.model.capture import Capture
 
 from .coding import FoundCoding, find_coding
-from .forecast import bytes_to_solve, reduction_that_fits
+from .forecast import StackSize, least_factor, stack_size
 from .intrinsics import FoundCamera, find_camera, seen_from
+from .masks import given_mask, made_mask
 from .options import IntakeOptions
-from .photo import upright
-from .polygon import is_polygon, polygon_mask
 from .reduction import cropped, reduced, reduced_camera, reduced_depth, reduced_mask
 from .shifts import Shifts, align, find_shifts
-from .silhouette import find_silhouette
 from .source import Source, find_source
 from .stack import Tell, linear_stack, read_stack, silent
+from .streaming import Stack, reduced_stack
 
 _ALIGNABLE = 0.05
 """Shifts of up to this share of the longer side can be undone."""
-_UNSURE_CONTRAST = 2.5
-_PAINT_ONE = (
-    "open a photo in any paint program, paint the object white and all else black, save it as "
-    'mask.png beside the photos (or give --mask FILE, or the corners of its outline: --mask "x1,y1 '
-    'x2,y2 x3,y3").'
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,50 +88,98 @@ def load(
     progress: Tell | None = None,
 ) -> Intake:
     """Read a capture and keep what was found out about it."""
-    options = options or IntakeOptions()
-    intake = _load(path, options, progress or silent)
-    return _fitting(path, options, intake, progress or silent) if options.fit else intake
+    options, tell = options or IntakeOptions(), progress or silent
+    source = find_source(Path(path))
+    if options.fit:
+        return _fitting(source, options, tell)
+    return _load(source, options, tell, options.downscale > 1 and _is_large(source))
 
 
-def _fitting(path: Path | str, options: IntakeOptions, intake: Intake, tell: Tell) -> Intake:
-    """The capture as it is, or reduced so far that a run fits into memory."""
-    capture = intake.capture
-    size, pixels = capture.photos.nbytes, int(capture.mask.sum())
+def _fitting(source: Source, options: IntakeOptions, tell: Tell) -> Intake:
+    """The capture as it is, or reduced so far that a run fits into memory.
+
+    How far is told by the photos' headers, before any is decoded.
+    """
     free = free_memory()
-    if bytes_to_solve(size, pixels) <= free:
-        return intake
-    factor = reduction_that_fits(size, pixels, free)
+    if source.arrays is not None:
+        photos = source.arrays["photos"]
+        size = StackSize(len(photos), photos.shape[1:3], photos.size, photos.itemsize)
+        free += photos.nbytes  # they are there already
+    else:
+        size = stack_size(source.photos)
+    whole = size.shape[0] * size.shape[1]
+    pixels = _given_pixels(source, size.shape, options)
+    factor = least_factor(size, whole if pixels is None else pixels, free, options.downscale)
     if factor is None:
         raise InvalidInputError(
-            f"{path}: does not fit into the {in_words(free)} of memory that are free, however far "
-            "it is reduced; close other programs."
+            f"{source.folder}: does not fit into the {in_words(free)} of memory that are free, "
+            "however far it is reduced; close other programs."
         )
-    total = options.downscale * factor
-    smaller = msgspec.structs.replace(options, downscale=total, fit=False)
-    del intake, capture
-    found = _load(path, smaller, tell)
+    found = _load(source, _reduced_by(options, factor), tell, factor > 1)
+    if pixels is None and factor > options.downscale:  # the mask that was made may allow more
+        pixels = int(found.capture.mask.sum()) * factor**2
+        better = least_factor(size, pixels, free, options.downscale)
+        if better is not None and better < factor:
+            del found
+            factor = better
+            found = _load(source, _reduced_by(options, better), tell, better > 1)
+    if factor == options.downscale:
+        return found
     words = (
-        f"the photos were reduced by {total} to fit into the {in_words(free)} of memory that are "
+        f"the photos were reduced by {factor} to fit into the {in_words(free)} of memory that are "
         "free."
     )
     return replace(found, warnings=(*found.warnings, words))
 
 
-def _load(path: Path | str, options: IntakeOptions, tell: Tell) -> Intake:
-    source = find_source(Path(path))
+def _reduced_by(options: IntakeOptions, factor: int) -> IntakeOptions:
+    return msgspec.structs.replace(options, downscale=factor, fit=False)
+
+
+def _given_pixels(source: Source, shape: tuple[int, int], options: IntakeOptions) -> int | None:
+    """Pixels on the object, if somebody made a mask; what is wrong with it is said elsewhere."""
+    for own in (shape, shape[::-1]):  # files may ask to be turned
+        try:
+            mask, _ = given_mask(source, (), own, options)
+        except InvalidInputError:
+            continue
+        return None if mask is None else int(mask.sum())
+    return None
+
+
+def _is_large(source: Source) -> bool:
+    """Whether the photos of a folder had better not lie in memory all at once."""
+    if source.arrays is not None:
+        return False
+    size = stack_size(source.photos)
+    return size.samples * (size.sample_bytes + size.linear_bytes) > free_memory() // 2
+
+
+def _whole_stack(source: Source, options: IntakeOptions, tell: Tell) -> Stack:
+    """All photos, in linear light and then perhaps reduced."""
     photos, facts, names = read_stack(source, tell)
-    stored = f"{photos.shape[2]}×{photos.shape[1]}, {8 * photos.dtype.itemsize} bit"
+    shape, bits = photos.shape[1:3], 8 * photos.dtype.itemsize
     coding = find_coding(options.transfer, source.notes.transfer, source.coding, facts, photos)
     if coding.coding == "srgb":
         photos = linear_stack(photos, facts)
-    camera = find_camera(source, facts, photos.shape[1:3], options)
-    mask, mask_source = _given_mask(source, facts, photos.shape[1:3], options)
+    if options.downscale > 1:
+        photos = reduced(photos, options.downscale)
+    return Stack(photos, facts, names, coding, (shape[0], shape[1]), bits)
+
+
+def _load(source: Source, options: IntakeOptions, tell: Tell, one_by_one: bool) -> Intake:
+    """Read a capture; photos that are reduced perhaps one by one."""
+    streams = one_by_one and source.arrays is None
+    stack = (reduced_stack if streams else _whole_stack)(source, options, tell)
+    photos, facts, names, shape = stack.photos, stack.facts, stack.names, stack.shape
+    stored = f"{shape[1]}×{shape[0]}, {stack.bits} bit"
+    camera = find_camera(source, facts, shape, options)
+    mask, mask_source = given_mask(source, facts, shape, options)
     found = camera.camera
     depth, unit = None, None
     if options.depth_prior is not None:
-        depth, unit = _known_depth(Path(options.depth_prior), photos.shape[1:3])
+        depth, unit = _known_depth(Path(options.depth_prior), shape)
     if options.downscale > 1:
-        photos = reduced(photos, options.downscale)
         found = reduced_camera(found, options.downscale)
         mask = None if mask is None else reduced_mask(mask, options.downscale)
         depth = None if depth is None else reduced_depth(depth, options.downscale)
@@ -149,7 +188,7 @@ def _load(path: Path | str, options: IntakeOptions, tell: Tell) -> Intake:
         photos = align(photos, _alignable(shifts, names, photos.shape[1:3]))
     warnings = list(camera.warnings)
     if mask is None:
-        mask, mask_source, doubts = _made_mask(photos, tell)
+        mask, mask_source, doubts = made_mask(photos, tell)
         warnings += doubts
     elif mask.all():
         warnings.append(
@@ -171,7 +210,7 @@ def _load(path: Path | str, options: IntakeOptions, tell: Tell) -> Intake:
         capture=capture,
         source=source,
         facts=facts,
-        coding=coding,
+        coding=stack.coding,
         camera=replace(camera, camera=capture.camera),
         mask_source=mask_source,
         stored=stored,
@@ -197,60 +236,6 @@ def _lights(source: Source) -> Float[np.ndarray, "M 3"] | None:
     size = np.linalg.norm(source.directions, axis=1, keepdims=True)
     unit = source.directions / np.maximum(size, 1e-12)
     return unit if source.intensities is None else unit * source.intensities.mean(1, keepdims=True)
-
-
-def _given_mask(
-    source: Source, facts: tuple[Metadata, ...], shape: tuple[int, int], options: IntakeOptions
-) -> tuple[Mask | None, str]:
-    """The mask that somebody made, and where it was."""
-    if options.mask is not None:
-        if is_polygon(options.mask):
-            return polygon_mask(options.mask, shape), "the options"
-        return read_mask(Path(options.mask), shape), "the options"
-    if source.arrays is not None:
-        return source.arrays["mask"], "the file"
-    paths = sorted(path for path in source.folder.iterdir() if is_mask(path))
-    if len(paths) > 1:
-        raise InvalidInputError(f"{paths[1]}: is a second mask; keep only one.")
-    if paths:
-        return read_mask(paths[0], shape), "the folder"
-    return _transparency(source, facts, shape), "the transparency of the photos"
-
-
-def _transparency(
-    source: Source, facts: tuple[Metadata, ...], shape: tuple[int, int]
-) -> Mask | None:
-    """What is opaque in the photos, if somebody cut the object out of all of them."""
-    cut = []
-    for path, fact in zip(source.photos, facts, strict=False):
-        alpha = read_alpha(path) if has_alpha(path) else None
-        if alpha is None:
-            return None
-        cut.append(upright(alpha[..., None], fact.orientation)[..., 0] > 0.5)
-    mask: Mask | None = np.all(cut, axis=0) if cut else None
-    if mask is None or mask.shape != shape or not mask.any() or mask.all():
-        return None
-    return mask
-
-
-def _made_mask(photos: Shaped[np.ndarray, "M H W C"], tell: Tell) -> tuple[Mask, str, list[str]]:
-    silhouette = find_silhouette(photos, lambda share: tell("mask", share))
-    if silhouette.fills_frame:
-        return (
-            silhouette.mask,
-            "nothing to mask out was found",
-            [
-                "there is no mask, and object and surroundings could not be told apart: every "
-                f"pixel counts as object. If that is wrong, {_PAINT_ONE}"
-            ],
-        )
-    doubts = [
-        "there was no mask, so one was made from the photos; look at preview/mask.png, and if it "
-        f"is wrong, {_PAINT_ONE}"
-    ]
-    if silhouette.contrast < _UNSURE_CONTRAST:
-        doubts[0] += " Object and surroundings look alike here: it may well be."
-    return silhouette.mask, "made from the photos", doubts
 
 
 def _alignable(

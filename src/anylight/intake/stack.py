@@ -47,18 +47,18 @@ def read_stack(
     facts: list[Metadata] = []
     count = len(source.photos)
     keys = []
-    for index, (path, (photo, fact)) in enumerate(_read_all(source.photos)):
+    for index, (path, (photo, fact)) in enumerate(read_all(source.photos)):
         if photo.dtype == np.float32:
-            _check_floats(path, photo)
+            check_floats(path, photo)
         if index == 0:
             stack = np.zeros((count, *photo.shape), photo.dtype)
-        _check_size(path, photo, source.photos[0], stack[0])
+        check_size(path, photo, source.photos[0], stack[0])
         keys.append(_key(photo))
         if photo.dtype == stack.dtype:
             stack[index] = photo
         else:
-            stack = _as_float(stack)
-            stack[index] = _as_float(photo)
+            stack = as_float(stack)
+            stack[index] = as_float(photo)
         facts.append(fact)
         tell("read", (index + 1) / count)
     names = tuple(path.name for path in source.photos)
@@ -66,7 +66,7 @@ def read_stack(
     return stack, tuple(facts), names
 
 
-def _read_all(
+def read_all(
     paths: tuple[Path, ...],
 ) -> Iterator[tuple[Path, tuple[Shaped[np.ndarray, "H W C"], Metadata]]]:
     """Decode photos in order, the next ones in the background."""
@@ -80,7 +80,8 @@ def _read_all(
             yield first, future.result()
 
 
-def _check_size(path: Path, photo: np.ndarray, first: Path, like: np.ndarray) -> None:
+def check_size(path: Path, photo: np.ndarray, first: Path, like: np.ndarray) -> None:
+    """Refuse a photo of another size than the first one."""
     if photo.shape == like.shape:
         return
     hint = "leave it out, or export it again like the others."
@@ -115,9 +116,14 @@ def _refuse_twins(
         for later, key in enumerate(keys)
         if (first := keys.index(key)) < later and np.array_equal(photos[first], photos[later])
     ]
-    if len(twins) == len(photos) - 1:
+    _refuse(source, names, twins)
+
+
+def _refuse(source: Source, names: tuple[str, ...], twins: list[tuple[int, int]]) -> None:
+    """Refuse photos of which an earlier one is the same."""
+    if len(twins) == len(names) - 1:
         raise InvalidInputError(
-            f"{source.folder}: all {len(photos)} photos are the same; take them under different "
+            f"{source.folder}: all {len(names)} photos are the same; take them under different "
             "light."
         )
     if twins:
@@ -128,14 +134,21 @@ def _refuse_twins(
         )
 
 
-def _as_float(photo: Shaped[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+def refuse_repeated(source: Source, names: tuple[str, ...], digests: list[str]) -> None:
+    """Refuse a photo that is there twice, by digests of all bytes."""
+    twins = [(digests.index(one), k) for k, one in enumerate(digests) if digests.index(one) < k]
+    _refuse(source, names, twins)
+
+
+def as_float(photo: Shaped[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
     """Radiance in float32: the common type of photos stored differently."""
     if photo.dtype == np.float32:
         return photo
     return (photo / np.iinfo(photo.dtype).max).astype(np.float32)
 
 
-def _check_floats(path: Path, photo: Float[np.ndarray, "H W C"]) -> None:
+def check_floats(path: Path, photo: Float[np.ndarray, "H W C"]) -> None:
+    """Refuse numbers that no light has."""
     if not np.isfinite(photo).all():
         raise InvalidInputError(
             f"{path}: holds NaN or infinite pixels; replace them by 0 and mask them out."

@@ -26,6 +26,8 @@ FIELDS = (
 _LIGHTS = {"lighting", "lamps", "bounce", "near_light"}
 TRUTH_NAMES = ("truth.npz", "gt.npz")
 _NEAR_NUMBERS = tuple((order + 1) ** 2 for order in DEGREES)
+_AWAY = 0.5
+"""Share of normals that look away from the camera from which their frame must be another."""
 NUMBERS = tuple(num_harmonics(order) for order in DEGREES)
 
 
@@ -92,6 +94,8 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
     if fields.get("normals", np.zeros(3)).shape[-1] != 3:
         raise InvalidInputError("'normals' must have three components.")
     _check_light(fields)
+    if "frame" not in arrays:
+        _check_frame(fields.get("normals"), mask)
     if frame == "opengl" and "normals" in fields:
         fields["normals"] = fields["normals"] * OPENGL_TO_CAMERA
     if "photos" in arrays:
@@ -111,6 +115,15 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Reconstruction:
         closeness=_closeness(arrays, fields),
         **fields,
     )
+
+
+def _check_frame(normals: np.ndarray | None, mask: np.ndarray) -> None:
+    """Refuse normals of an unnamed frame that cannot be the camera's: there they face it, −z."""
+    if normals is not None and np.mean(normals[mask][:, 2] > 0) > _AWAY:
+        raise InvalidInputError(
+            "names no frame, and most of its normals look away from the camera in the camera "
+            'frame; add frame="opengl" to the archive if z points to the viewer.'
+        )
 
 
 def _closeness(arrays: dict[str, np.ndarray], fields: dict[str, np.ndarray]) -> float:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import OpenImageIO as oiio
@@ -78,7 +78,7 @@ def _read(
                 f"{path}: {spec.width}×{spec.height} pixels are more than the limit of "
                 f"{MAX_PIXELS // 10**6} million; reduce the image."
             )
-        check_memory(path, 2 * _bytes_of(spec), "reduce the image.")
+        check_memory(path, 2 * _size_of(spec).bytes, "reduce the image.")
         stored = str(spec.format)
         kept = stored if stored in _KEPT else "float"
         with _silence():
@@ -96,22 +96,38 @@ def _read(
     return np.ascontiguousarray(pixels[..., :-1]), pixels[..., -1]
 
 
-def stored_bytes(path: Path) -> int:
-    """Bytes that an image takes in memory, by its header; none if it cannot be opened."""
+class StoredSize(NamedTuple):
+    """How large an image is, by its header."""
+
+    height: int
+    width: int
+    channels: int
+    """Alpha included."""
+    sample_bytes: int
+    """Of a sample as it is read."""
+
+    @property
+    def bytes(self) -> int:
+        """That the image takes in memory."""
+        return self.height * self.width * self.channels * self.sample_bytes
+
+
+def stored_size(path: Path) -> StoredSize:
+    """The size of an image, by its header; nothing if it cannot be opened."""
     with _silence():
         source = oiio.ImageInput.open(str(path))
     if source is None:
         error_of(oiio)
-        return 0
+        return StoredSize(0, 0, 0, 0)
     spec = source.spec()
     source.close()
-    return _bytes_of(spec)
+    return _size_of(spec)
 
 
-def _bytes_of(spec: oiio.ImageSpec) -> int:
+def _size_of(spec: oiio.ImageSpec) -> StoredSize:
     """Pixels and alpha as they are read."""
     size = {"uint8": 1, "uint16": 2}.get(str(spec.format), 4)
-    return int(spec.width * spec.height * spec.nchannels * size)
+    return StoredSize(int(spec.height), int(spec.width), int(spec.nchannels), size)
 
 
 def has_alpha(path: Path) -> bool:

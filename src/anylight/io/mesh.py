@@ -19,7 +19,8 @@ def load_mesh(path: Path) -> trimesh.Trimesh:
             f"{path}: is not a mesh file; use one of {', '.join(MESH_SUFFIXES)}."
         )
     try:
-        loaded: object = trimesh.load(path, process=True, maintain_order=True)
+        with np.errstate(all="ignore"):  # vertices that are not finite are refused below
+            loaded: object = trimesh.load(path, process=True, maintain_order=True)
     except Exception as error:  # trimesh's readers raise whatever their format's parser does
         raise InvalidInputError(f"{path}: cannot be read as a mesh ({error}).") from error
     if isinstance(loaded, trimesh.Scene):
@@ -28,5 +29,6 @@ def load_mesh(path: Path) -> trimesh.Trimesh:
         raise InvalidInputError(f"{path}: holds no triangles; export it as PLY, OBJ or GLB mesh.")
     if not np.isfinite(loaded.vertices).all() or float(np.min(loaded.extents[:2])) <= 0:
         raise InvalidInputError(f"{path}: is flat or holds vertices that are not finite.")
-    loaded.merge_vertices(merge_tex=True, merge_norm=True)
+    with np.errstate(invalid="ignore"):  # normals that the file holds may be anything
+        loaded.merge_vertices(merge_tex=True, merge_norm=True)
     return loaded

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,20 @@ def _of_process() -> int:
     except (OSError, ValueError, IndexError):
         return limit
     return limit - pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def limit_memory(size: int) -> None:
+    """Bound the memory of this process, where the system can."""
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def peak_memory() -> int:
+    """Bytes that this process has held at most; nothing where the system does not say."""
+    if resource is None:
+        return 0
+    peak = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def free_disk(place: Path) -> int:

@@ -13,9 +13,10 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 fcntl: Any = None
 """Locks of files; without them (Windows) leftovers are left alone."""
@@ -25,6 +26,9 @@ with contextlib.suppress(ImportError):
 _MARK = ".anylight-"
 _NAMED = re.compile(rf"\.(.+){re.escape(_MARK)}\w+")
 _LOCK, _NEW, _OLD = "lock", "new", "old"
+_IS_POSIX = os.name == "posix"
+_OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
+"""Files that processes we start do not inherit."""
 _HERE, _EXCHANGE = -100, 2
 """Of Linux: paths are relative to the current folder; rename both ways at once."""
 
@@ -48,7 +52,7 @@ def open_stage(target: Path) -> Stage:
     while True:
         place = Path(tempfile.mkdtemp(prefix=f".{target.name}{_MARK}", dir=target.parent))
         try:
-            handle = os.open(place / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            handle = os.open(place / _LOCK, os.O_CREAT | os.O_RDWR | _OWN, 0o600)
         except FileNotFoundError:  # a cleaner was faster
             continue
         except OSError:
@@ -67,8 +71,12 @@ def open_stage(target: Path) -> Stage:
 
 def close_stage(stage: Stage) -> None:
     """Remove a stage with what is still in it."""
-    _remove(stage.place)
-    os.close(stage.lock)
+    if _IS_POSIX:
+        _remove(stage.place)
+        os.close(stage.lock)
+    else:  # files that are open cannot be removed
+        os.close(stage.lock)
+        _remove(stage.place)
 
 
 def _remove(place: Path) -> None:
@@ -124,7 +132,7 @@ def _is_dead(place: Path) -> bool:
         return False
     try:
         lock = place / _LOCK if place.is_dir() else place
-        handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(lock, os.O_RDWR | _OWN)
     except FileNotFoundError:
         return not any(place.iterdir())  # killed before its lock was made
     except OSError:
@@ -165,7 +173,8 @@ def _flush(folder: Path) -> None:
 
 def flush_file(path: Path) -> None:
     """Bring a file to the disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    way = os.O_RDONLY if _IS_POSIX else os.O_RDWR  # elsewhere only a writer may flush
+    handle = os.open(path, way | _OWN)
     try:
         os.fsync(handle)
     finally:
@@ -173,22 +182,32 @@ def flush_file(path: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    if os.name == "posix":  # elsewhere folders cannot be opened
+    if _IS_POSIX:  # elsewhere folders cannot be opened
         flush_file(folder)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Write a file that is there whole or not at all, whenever the machine stops."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}{_MARK}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w+b") as file:
             _locked(handle)
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(handle)
+            if _IS_POSIX:  # elsewhere only a closed file can be moved
+                Path(name).replace(path)
+        if not _IS_POSIX:
             Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     _flush_folder(path.parent)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write all bytes of a file, or none."""
+    with whole_file(path) as file:
+        file.write(content)

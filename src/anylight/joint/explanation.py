@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -24,13 +24,14 @@ from anylight.joint.paint.refit import Painting, paint, plausible
 from anylight.joint.pixels.confidence import confidence, spread_deg
 from anylight.joint.pixels.normals import PixelNormals, pixel_normals, surface_normals
 from anylight.joint.problem.eigenphotos import averaged, compress
-from anylight.joint.problem.fit import basis_of, seen_from_middle
+from anylight.joint.problem.fit import Fit, basis_of, seen_from_middle
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
 from anylight.joint.terms.known_depth import KnownDepth
 from anylight.joint.terms.protocol import Term
 from anylight.model.capture import Capture
+from anylight.model.journal import page, remembered
 from anylight.model.method import Progress, StopRequestedError
 from anylight.model.orders import orders_for
 from anylight.model.samples import mean_photo
@@ -108,6 +109,13 @@ class _LastSteps:
         return instead() if self.stopped else step()
 
 
+def _kept(
+    begun_from: tuple[Any, ...], work: Callable[[], Made], made: tuple[type, ...] = ()
+) -> Callable[[], Made]:
+    """The same work, remembered: a name and everything it begins from, and what it may make."""
+    return lambda: remembered(page(*begun_from), work, made)
+
+
 def explain(
     capture: Capture,
     white: float,
@@ -152,14 +160,18 @@ def explain(
     if plan.jumps:
         normals = yield from last.take(
             "normals of single pixels",
-            partial(pixel_normals, level, light, level.fields(surface)),
+            _kept(
+                ("normals", level, light, surface),
+                partial(pixel_normals, level, light, level.fields(surface)),
+                (PixelNormals, Fit),
+            ),
             as_it_is,
         )
     else:
         normals = as_it_is()
     spans = yield from last.take(
         "depth steps",
-        partial(spanning, level, normals, surface),
+        _kept(("spans", level, normals, surface), partial(spanning, level, normals, surface)),
         partial(np.zeros, level.size, bool),
     )
     smooth = level.at_pixels(surface)
@@ -180,7 +192,10 @@ def explain(
     if plan.jumps:
         height = yield from last.take(
             "depth with steps",
-            partial(step_heights, capture.camera, domain, unit, known=trusted),
+            _kept(
+                ("heights", capture.camera, domain, unit, trusted),
+                partial(step_heights, capture.camera, domain, unit, known=trusted),
+            ),
             lambda: smooth,
         )
     if trusted is not None:
@@ -188,16 +203,23 @@ def explain(
     plain = albedo
     albedo = yield from last.take(
         "albedo without shading",
-        lambda: with_colour_of(
-            without_shading(domain, plain, unit, ~spans, order),
-            (mean_photo(capture) * (capture.full_scale / white)).astype(np.float32),
-            unit,
+        _kept(
+            ("unshaded", capture, white, plain, unit, spans, order),
+            lambda: with_colour_of(
+                without_shading(domain, plain, unit, ~spans, order),
+                (mean_photo(capture) * (capture.full_scale / white)).astype(np.float32),
+                unit,
+            ),
         ),
         lambda: plain,
     )
     painting = yield from last.take(
         "albedo and light of every photo",
-        partial(paint, *even, unit, albedo, lighting, order),
+        _kept(
+            ("paint", *even, unit, albedo, lighting, order),
+            partial(paint, *even, unit, albedo, lighting, order),
+            (Painting,),
+        ),
         lambda: Painting(albedo, lighting, noise),
     )
     seen = None

@@ -15,9 +15,9 @@ GLARE = 1e3
 
 
 def is_usable(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
-    """Samples that are neither saturated nor black; all finite ones, for floating-point photos."""
+    """Samples that are neither saturated nor black: an exact zero is no measurement."""
     if photos.dtype.kind != "u":
-        return np.isfinite(photos)
+        return np.isfinite(photos) & (photos > 0)
     return (photos > 0) & ~is_saturated(photos)
 
 

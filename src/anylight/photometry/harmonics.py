@@ -138,7 +138,9 @@ def _values(points: Vectors, order: int, wanted: Iterable[int]) -> Float[np.ndar
     return np.stack(_rows(np.moveaxis(points, -1, 0), order, wanted), axis=-1)
 
 
-def _rows(points: Float[np.ndarray, "3 ..."], order: int, wanted: Iterable[int]) -> list[np.ndarray]:
+def _rows(
+    points: Float[np.ndarray, "3 ..."], order: int, wanted: Iterable[int]
+) -> list[np.ndarray]:
     x, y, z = points
     legendre = _legendre(z, x * x + y * y + z * z, order)
     power = _azimuthal(x, y, order)

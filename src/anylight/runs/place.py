@@ -1,12 +1,15 @@
 """Which folder a result goes to, whose result is there, and whether it is the one asked for."""
 
 import hashlib
+import os
+import platform
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 import anylight
 from anylight.errors import InvalidInputError
@@ -93,12 +96,30 @@ def is_finished(folder: Path, identity: Identity, asked: dict[str, msgspec.Struc
 
 
 def run_key(identity: Identity, asked: dict[str, msgspec.Struct]) -> str:
-    """What a run of these bytes with these options by this very program is called."""
+    """What a run of these bytes with these options by this very program and processor is called."""
     source = Path(anylight.__file__).parent
     stamps = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in source.rglob("*.py")]
     wanted = [msgspec.to_builtins(options) for options in asked.values()]
-    words = [identity.fingerprint, named_files(asked), wanted, versions(), sorted(stamps)]
+    words = [
+        identity.fingerprint,
+        named_files(asked),
+        wanted,
+        versions(),
+        sorted(stamps),
+        _machine(),
+    ]
     return hashlib.sha256(msgspec.json.encode(words)).hexdigest()[:32]
+
+
+def _machine() -> list[object]:
+    """What else numbers may depend on in their last digits: the processor, and wishes about it."""
+    wishes = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("NUMBA_CPU", "NUMBA_FASTMATH", "OPENBLAS_CORETYPE", "NPY_"))
+    }
+    features = np.show_config(mode="dicts")["SIMD Extensions"]
+    return [platform.machine(), features, sorted(wishes.items())]
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -7,7 +7,6 @@ import contextlib
 import importlib
 import multiprocessing
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import msgspec
 
 from anylight.errors import InvalidInputError
+from anylight.io.room import limit_memory
 
 Message = dict[str, Any]
 """With a "kind"; the rest depends on it."""
@@ -135,7 +135,8 @@ def _work(task: str, packed: bytes, pipe: Connection, memory: int | None) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     line = Line(pipe)
     try:
-        _limit_memory(memory)
+        if memory is not None:
+            limit_memory(memory)
         module, _, name = task.partition(":")
         function = getattr(importlib.import_module(module), name)
         line.tell(DONE, result=function(line, **msgspec.msgpack.decode(packed)))
@@ -146,11 +147,3 @@ def _work(task: str, packed: bytes, pipe: Connection, memory: int | None) -> Non
     except Exception as error:  # noqa: BLE001  the parent lives on, whatever it was
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         line.tell(FAILED, sentence=f"something went wrong that should not ({reason}).")
-
-
-def _limit_memory(memory: int | None) -> None:
-    if memory is None or sys.platform == "win32":
-        return
-    import resource  # noqa: PLC0415  not on every system
-
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

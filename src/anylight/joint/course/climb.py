@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from jaxtyping import Float
 
 from anylight.facets.grid import Heights
 from anylight.facets.resolution import refine
 from anylight.integration.robust import robust_surface
 from anylight.joint.pixels.normals import pixel_normals
-from anylight.joint.problem.fit import basis_of, raised
+from anylight.joint.problem.fit import Light, basis_of, raised
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.newton import Effort, Iterate, Stage, Steps, assess, newton
 from anylight.joint.terms.gauge import GaugeKnowledge
 from anylight.joint.terms.protocol import Term
+from anylight.model.journal import page, remembered
 
 from .plan import Plan
 
@@ -100,8 +103,17 @@ class Climb:
 
 def _cut(level: PyramidLevel, state: Iterate) -> tuple[Heights, PyramidLevel]:
     """Surface through the normals of single pixels; the level without facets that span a step."""
-    found = pixel_normals(level, state.light, level.fields(state.surface))
+    place = page("cut", level, state.surface, state.light)
+    surface, cover = remembered(place, partial(_through, level, state.surface, state.light))
+    return surface, level.reweighed(cover)
+
+
+def _through(
+    level: PyramidLevel, surface: Heights, light: Light
+) -> tuple[Heights, Float[np.ndarray, " P"]]:
+    """Surface through the normals of single pixels, and how much each pixel then counts."""
+    found = pixel_normals(level, light, level.fields(surface))
     p, q = found.p, found.q
     del found
-    surface, held = robust_surface(level, p, q, level.cover, state.surface)
-    return surface, level.reweighed(np.maximum(level.cover * held**2, _SPANNING))
+    surface, held = robust_surface(level, p, q, level.cover, surface)
+    return surface, np.maximum(level.cover * held**2, _SPANNING)

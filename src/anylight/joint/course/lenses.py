@@ -8,6 +8,7 @@ usual the tilt and relief are that it leads to; and by how usual it is itself.
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -17,6 +18,7 @@ from anylight.geometry.camera import Camera, Perspective
 from anylight.joint.problem.pyramid import PyramidLevel, halve
 from anylight.joint.terms.gauge import strain
 from anylight.model.capture import GUESSED_35MM
+from anylight.model.journal import page, remembered
 from anylight.model.method import Progress
 
 from .plan import Plan
@@ -85,7 +87,8 @@ def choose_lens(finest: PyramidLevel, plan: Plan) -> Generator[Progress, None, L
     for number, lens in enumerate(LENSES):
         yield Progress(0.0, f"which lens: {lens:g} mm, {number + 1} of {len(LENSES)}", "lens")
         near = min(tried, key=lambda other: abs(np.log(other / lens)), default=None)
-        tried[lens] = _try(level, plan, lens, None if near is None else tried[near])
+        begun = (level, plan, lens, None if near is None else tried[near])
+        tried[lens] = remembered(page("lens", *begun), partial(_try, *begun), (LensTrial,))
     return weighed(tuple(tried.values()))
 
 

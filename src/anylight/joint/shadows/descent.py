@@ -5,7 +5,7 @@ surface is changed at all resolutions at once, so that its tilt moves as fast as
 are taken in rounds; a round counts only if the energy fell.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,18 @@ class Round:
     accepted: bool
     share: float = 0.0
     """Of the steps taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """Where a descent is between two steps: all that it takes to go on."""
+
+    step: int
+    values: tuple[np.ndarray, ...]
+    means: tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]
+    slower: float
+    missed: int
+    best: Round
 
 
 def _hats(fine: int, step: int) -> Float[np.ndarray, "fine coarse"]:
@@ -98,6 +110,16 @@ class _Adam:
         self._square = [np.zeros_like(v) for v in values]
         self._count = 0
 
+    @property
+    def means(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        """Both, for somebody who goes on from here."""
+        return tuple(self._mean), tuple(self._square)
+
+    def go_on(self, means: tuple[tuple[np.ndarray, ...], ...], count: int) -> None:
+        """Go on from both after so many steps."""
+        self._mean, self._square = map(list, means)
+        self._count = count
+
     def step(self, derivatives: list[np.ndarray], paces: list[float]) -> list[np.ndarray]:
         """The change that a step makes."""
         slow, slower = _MEMORY
@@ -112,7 +134,13 @@ class _Adam:
 
 
 def descend(
-    model: FullModel, start: State, num_steps: int, pace: float = 1.0
+    model: FullModel,
+    start: State,
+    num_steps: int,
+    pace: float = 1.0,
+    *,
+    way: Way | None = None,
+    passing: Callable[[Way], object] | None = None,
 ) -> Generator[Round, None, Round]:
     """Steps in rounds; the pace falls to nothing in the second half.
 
@@ -121,6 +149,8 @@ def descend(
         start: where to begin.
         num_steps: to take.
         pace: relative to the usual.
+        way: go on from here instead.
+        passing: told before every round where the descent is.
     """
     pyramid = Pyramid(start.surface.shape, model.focal)
     base = start.surface
@@ -132,9 +162,16 @@ def descend(
         surface = base + pyramid.up(values[:_RESOLUTIONS])
         return State(surface, *values[_RESOLUTIONS:])
 
-    state, slower, missed = start, 1.0, 0
-    best = Round(start, model(start), 0, True)
-    for k in range(num_steps):
+    if way is None:
+        state, slower, missed, first = start, 1.0, 0, 0
+        best = Round(start, model(start), 0, True)
+    else:
+        values, slower, missed, best = [*way.values], way.slower, way.missed, way.best
+        adam.go_on(way.means, way.step)
+        state, first = made(), way.step
+    for k in range(first, num_steps):
+        if passing is not None and k > first and k % _ROUND == 0:
+            passing(Way(k, tuple(values), adam.means, slower, missed, best))
         energy = model(state)
         if k and k % _ROUND == 0:
             if energy.total < best.energy.total:

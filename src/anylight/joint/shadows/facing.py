@@ -1,14 +1,15 @@
 """The normal of every pixel of the photos, with lamps and horizons known from fewer pixels."""
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from anylight.facets.grid import FacetGrid
 from anylight.joint.problem.fit import chunks
 from anylight.kernels import lamps
 from anylight.model.capture import Capture
+from anylight.model.journal import described, page, remembered
 from anylight.model.samples import is_usable, scaled
 from anylight.sky import Sky
 
@@ -17,6 +18,8 @@ from .levels import moderation
 
 _CHUNK = 4096
 """Pixels that are looked at together. (memory)"""
+_PIECE = 16 * _CHUNK
+"""Pixels whose normals are remembered together. (memory)"""
 _STEPS = 6
 """Newton steps. [steps]"""
 _DAMPING = 1e-2
@@ -73,32 +76,69 @@ def face(
         lights: known from a lower resolution.
         own: number of every pixel's pixel there.
     """
-    facets = FacetGrid(np.asarray(capture.mask), capture.camera)
-    sky = Sky(facets.mask, facets.camera, lights.directions)
-    sine = sky.rise(sky.depth(height), sky.pixels)
-    channels, num = capture.num_channels, capture.num_photos
-    flat = capture.photos.reshape(num, -1, channels)
-    places = np.flatnonzero(capture.mask)
-    out = Faces(
-        np.empty((3, facets.size), np.float32),
-        np.empty((channels, facets.size), np.float32),
-        *np.empty((3, facets.size), np.float32),
+    every = _Every(capture, white, height, unit, albedo, lights, own)
+    begun = described(every)
+    pieces = []
+    for piece in chunks(len(own), _PIECE):
+        place = None if begun is None else page("faces", begun, piece.start, piece.stop)
+        pieces.append(remembered(place, partial(every.face, piece), (Faces,)))
+    return Faces(
+        np.concatenate([some.unit for some in pieces], axis=1),
+        np.concatenate([some.albedo for some in pieces], axis=1),
+        np.concatenate([some.misfit for some in pieces]),
+        np.concatenate([some.spread for some in pieces]),
+        np.concatenate([some.openness for some in pieces]),
     )
-    for part in chunks(facets.size, _CHUNK):
-        stored = flat[:, places[part]]
-        usable = is_usable(stored)
-        values = np.where(usable, scaled(stored, white), 0).astype(np.float32)
-        size = part.stop - part.start
-        photos = np.ascontiguousarray(values.transpose(1, 2, 0)).reshape(size, -1)
-        weighted = usable.transpose(1, 2, 0) * moderation(values.transpose(1, 2, 0))
-        weighted = np.ascontiguousarray(weighted).reshape(size, -1)
-        around = lights.around[own[part]]
-        some = _Some(sky, part, sine[part], photos, weighted, lights, around)
-        some.turn(np.ascontiguousarray(unit[:, part].T), np.ascontiguousarray(albedo[:, part].T))
-        out.unit[:, part], out.albedo[:, part] = some.unit.T, some.albedo.T
-        out.misfit[part], out.spread[part] = some.misfit, some.spread()
-        out.openness[part] = some.openness()
-    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Every:
+    """All pixels; fields as for `face`."""
+
+    capture: Capture
+    white: float
+    height: Float[np.ndarray, " P"]
+    unit: Float[np.ndarray, "3 P"]
+    albedo: Float[np.ndarray, "C P"]
+    lights: Lights
+    own: Int[np.ndarray, " P"]
+
+    @cached_property
+    def sky(self) -> Sky:
+        """The sky over all of them."""
+        return Sky(np.asarray(self.capture.mask), self.capture.camera, self.lights.directions)
+
+    def face(self, piece: slice) -> Faces:
+        """Turn the normals of a piece of the pixels."""
+        sky, size = self.sky, piece.stop - piece.start
+        sine = sky.rise(sky.depth(self.height), sky.pixels[piece])
+        channels, num = self.capture.num_channels, self.capture.num_photos
+        flat = self.capture.photos.reshape(num, -1, channels)
+        places = np.flatnonzero(self.capture.mask)[piece]
+        out = Faces(
+            np.empty((3, size), np.float32),
+            np.empty((channels, size), np.float32),
+            *np.empty((3, size), np.float32),
+        )
+        for part in chunks(size, _CHUNK):
+            here = slice(piece.start + part.start, piece.start + part.stop)
+            stored = flat[:, places[part]]
+            usable = is_usable(stored)
+            values = np.where(usable, scaled(stored, self.white), 0).astype(np.float32)
+            count = part.stop - part.start
+            photos = np.ascontiguousarray(values.transpose(1, 2, 0)).reshape(count, -1)
+            weighted = usable.transpose(1, 2, 0) * moderation(values.transpose(1, 2, 0))
+            weighted = np.ascontiguousarray(weighted).reshape(count, -1)
+            around = self.lights.around[self.own[here]]
+            some = _Some(sky, here, sine[part], photos, weighted, self.lights, around)
+            some.turn(
+                np.ascontiguousarray(self.unit[:, here].T),
+                np.ascontiguousarray(self.albedo[:, here].T),
+            )
+            out.unit[:, part], out.albedo[:, part] = some.unit.T, some.albedo.T
+            out.misfit[part], out.spread[part] = some.misfit, some.spread()
+            out.openness[part] = some.openness()
+        return out
 
 
 class _Some:

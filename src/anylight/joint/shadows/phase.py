@@ -7,6 +7,7 @@ goes on to the next resolution and ends with the normal of every pixel of the ph
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,13 +16,15 @@ from anylight.geometry.camera import Orthographic
 from anylight.geometry.domain import Domain
 from anylight.integration.jumps import step_heights
 from anylight.model.capture import Capture
+from anylight.model.journal import page, remembered
 from anylight.model.method import Progress
 from anylight.sky import Sky, lamp_directions
 
-from .descent import Round, descend, light_up
+from .descent import Round
 from .energy import FullModel, State
 from .facing import Faces, Lights, face
 from .levels import Blocks, finer, first_state, has_hard_lamps, reduced
+from .memory import descended, lit_up
 
 MIN_PHOTOS = 8
 """Fewer leave too much open: paint and shape explain every shadow. (definition)"""
@@ -131,11 +134,13 @@ def see(
     plain = FullModel(
         coarse, Sky(coarse.facets.mask, coarse.facets.camera, directions, hides=False)
     )
-    lit = light_up(plain, start, _FIRST_LIGHT)
-    open_ = yield from _told(descend(plain, lit, _COARSE_STEPS), "without shadows", 0.0, _SHARE[0])
+    lit = lit_up(plain, start, _FIRST_LIGHT)
+    open_ = yield from _told(
+        descended(plain, lit, _COARSE_STEPS), "without shadows", 0.0, _SHARE[0]
+    )
     full = FullModel(coarse, Sky(coarse.facets.mask, coarse.facets.camera, directions))
-    lit = light_up(full, start, _FIRST_LIGHT)
-    hiding = yield from _told(descend(full, lit, _COARSE_STEPS), "with shadows", *_SHARE[:2])
+    lit = lit_up(full, start, _FIRST_LIGHT)
+    hiding = yield from _told(descended(full, lit, _COARSE_STEPS), "with shadows", *_SHARE[:2])
     energies: tuple[tuple[str, float], ...] = (
         ("open", open_.energy.total),
         ("hiding", hiding.energy.total),
@@ -148,13 +153,13 @@ def see(
     model = FullModel(fine, Sky(fine.facets.mask, fine.facets.camera, directions))
     raised = finer(hiding.state, coarse, fine)
     model.look_around(raised)
-    lit = light_up(model, raised, _LATER_LIGHT)
+    lit = lit_up(model, raised, _LATER_LIGHT)
     before = FullModel(fine, Sky(fine.facets.mask, fine.facets.camera, directions, hides=False))
     blocks = Blocks(np.asarray(capture.mask), factor)
     course = before(
-        light_up(before, first_state(fine, blocks, *begin, len(directions)), _LATER_LIGHT)
+        lit_up(before, first_state(fine, blocks, *begin, len(directions)), _LATER_LIGHT)
     ).total
-    ended = yield from _told(descend(model, lit, _FINE_STEPS), "with shadows", *_SHARE[1:3])
+    ended = yield from _told(descended(model, lit, _FINE_STEPS), "with shadows", *_SHARE[1:3])
     energies = (*energies, ("course", course), ("shadows", ended.energy.total))
     if not ended.energy.total < course:
         return Seen("the photos show no cast shadows that the shape explains.", energies=energies)
@@ -212,7 +217,7 @@ def _all_lights(
         every = FullModel(scene, model.sky)
         every.look_around(state)
         around = every.around
-        state = light_up(
+        state = lit_up(
             every,
             State(state.surface, state.turn, state.paint, light, state.bounce),
             _FIRST_LIGHT,
@@ -247,7 +252,9 @@ def _finish(
     albedo = np.exp(ended.state.paint)[blocks.own].T
     faces = face(capture, white, height, unit, albedo, lights, blocks.own)
     known = (height, np.ones(domain.size))
-    return faces, step_heights(capture.camera, domain, faces.unit, known=known)
+    place = page("heights", capture.camera, domain, faces.unit, known)
+    heights = partial(step_heights, capture.camera, domain, faces.unit, known=known)
+    return faces, remembered(place, heights)
 
 
 def _spread_out(blocks: Blocks, values: Float[np.ndarray, "B c"]) -> Float[np.ndarray, "P c"]:

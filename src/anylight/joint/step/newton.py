@@ -1,7 +1,7 @@
 """Damped Gauss-Newton for surface and light at one level and one order: begin, step, end."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
@@ -13,7 +13,7 @@ from anylight.facets.modes import Modes, smooth_modes
 from anylight.joint.problem.fit import Fit, Light, evaluate, raised
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.terms.protocol import Term
-from anylight.model.journal import Memory, current_journal, digest
+from anylight.model.journal import page
 from anylight.model.status import Status
 
 from .system import Damping, Moving, System
@@ -174,42 +174,28 @@ def newton(
         stage: for the reports.
     """
     begun = partial(_newton, level, terms, surface, light, order, effort, stage)
-    journal = current_journal()
-    if journal is None:
+    place = page("newton", level, tuple(terms), surface, light, order, effort, stage)
+    if place is None:
         return (yield from begun())
-    key = digest(surface, light, order, effort, stage, level.cover, level.closeness, level.camera)
-    key = f"{key}-{journal.turn(key)}"
-    memory = journal.recall(key)
-    if memory is not None:
-        state = _recalled(level, memory)
-        for report in memory.facts["reports"]:
-            yield state, NewtonReport(**report)
+    found = place.recall(NewtonReport)
+    if found is not None:
+        surface, light, energy, scale, status, reports = found[0]
+        fit = evaluate(level, surface, light)
+        state = Iterate(surface, light, fit, energy, scale, Status(status))
+        for report in reports:
+            yield state, report
         return state
-    begin, reports, steps = perf_counter(), [], begun()
+    begin, told, steps = perf_counter(), [], begun()
     try:
         while True:
             state, report = next(steps)
-            reports.append(report)
+            told.append(report)
             yield state, report
     except StopIteration as end:
         state = end.value
-    journal.keep(key, _memory(state, reports), perf_counter() - begin)
+    reached = (state.surface, state.light, state.energy, state.scale, str(state.status))
+    place.keep((*reached, tuple(told)), perf_counter() - begin, NewtonReport)
     return state
-
-
-def _memory(state: Iterate, reports: Sequence[NewtonReport]) -> Memory:
-    """What cannot be computed from the rest."""
-    facts = {"energy": state.energy, "scale": state.scale, "status": str(state.status)}
-    told = [asdict(report) for report in reports]
-    arrays = {"surface": state.surface, "light": state.light}
-    return Memory(arrays, {**facts, "reports": told})
-
-
-def _recalled(level: PyramidLevel, memory: Memory) -> Iterate:
-    surface, light = memory.arrays["surface"], memory.arrays["light"]
-    energy, scale = float(memory.facts["energy"]), float(memory.facts["scale"])
-    status = Status(memory.facts["status"])
-    return Iterate(surface, light, evaluate(level, surface, light), energy, scale, status)
 
 
 def _newton(
