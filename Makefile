@@ -16,7 +16,7 @@ demo: $(VENV)/.core
 	@echo "and demo/result/report.html (out: turn it, relight it); the mesh is demo/result/mesh.glb."
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m slow

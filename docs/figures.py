@@ -69,7 +69,7 @@ def figure_sha() -> None:
         row[0].imshow(radiance_picture(light / np.quantile(light, 0.97)))
         pictures = {"exact integral": exact}
         for order in (1, 2, 4):
-            share = 100 * captured_energy(light, order)
+            share = 100 * captured_energy(light[None], order).item()
             pictures[f"order {order}: {share:.2f} %"] = shading(
                 project(light[None], order), normals[mask]
             )[0]

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import anylight
 
-options = anylight.SynthOptions(shape="vase", albedo="bars", images=10, height=120)
+options = anylight.SynthOptions(shape="vase", albedo="bars", images=10, height=64)
 photographed = anylight.render(options).capture
 
 with TemporaryDirectory() as name:

@@ -75,7 +75,7 @@ class LinearSymmetry:
         return self.weight * difference @ difference.T
 
 
-options = anylight.SynthOptions(shape="vase", images=5, height=80, focal=6.0)
+options = anylight.SynthOptions(shape="vase", images=5, height=64, focal=6.0)
 rendering = anylight.render(options)
 capture, truth = rendering.capture, rendering.truth
 middle = (capture.mask.shape[1] - 1) / 2

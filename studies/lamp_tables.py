@@ -1,10 +1,7 @@
 """Tables about near and hard lamps for docs/method.md."""
 
-from typing import Any
-
 import numpy as np
-
-Row = dict[str, Any]
+from studies.rows import Row
 
 
 def near_table(rows: list[Row]) -> str:

@@ -13,11 +13,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 import numpy as np
 import pytest
+import typecheck  # noqa: F401  (from here on it remembers what it has checked)
 from jaxtyping import config
 
 from anylight.threads import quiet_algebra
 
+EARLY = ("joint/shadows/test_phase", "synth", "intake/test_coding", "intake/test_s",
+         "joint/test_method", "test_examples")  # fmt: skip
+"""Files to begin with: one worker compiles nearly everything, the other needs none of it; then the
+long ones. Each worker takes whole files (`make test`), so that what they share is made once."""
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items):
+    def place(item):
+        name = item.path.relative_to(Path(__file__).parent).as_posix()
+        return next((i for i, start in enumerate(EARLY) if name.startswith(start)), len(EARLY))
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)

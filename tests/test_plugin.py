@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from anylight.cli.main import main
+
 PACKAGE = Path(__file__).parents[1] / "examples" / "silhouette_method"
 
 
@@ -32,10 +34,10 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def capture(run, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("capture")
-    assert run("synth", "--height", 48, "--images", 4, "--out", "bust", cwd=folder).returncode == 0
-    return folder / "bust"
+def capture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("capture") / "bust"
+    assert main(["synth", "--height", "48", "--images", "4", "--out", str(folder)]) == 0
+    return folder
 
 
 def test_help_lists_it_with_its_options(run, tmp_path):

@@ -23,6 +23,14 @@ def alone(capture):
     return reconstruct(capture, threads=1, shadows="off").reconstruction
 
 
+SHORT = {"threads": 2, "shadows": "off", "order": 2}
+
+
+@pytest.fixture(scope="module")
+def short(capture):
+    return reconstruct(capture, **{**SHORT, "threads": 1}).reconstruction
+
+
 def same(a, b):
     return all(
         np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True)
@@ -72,25 +80,21 @@ def test_every_number_of_threads_gives_the_same(capture, alone):
     assert same(reconstruct(capture, threads=2, shadows="off").reconstruction, alone)
 
 
-def test_two_runs_at_the_same_time(capture, alone):
+def test_two_runs_at_the_same_time(capture, short):
     with ThreadPoolExecutor(2) as pool:
-        runs = [pool.submit(reconstruct, capture, threads=2, shadows="off") for _ in range(2)]
+        runs = [pool.submit(reconstruct, capture, **SHORT) for _ in range(2)]
         for run in runs:
-            assert same(run.result().reconstruction, alone)
+            assert same(run.result().reconstruction, short)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_run_after_a_fork(capture, alone):
-    reconstruct(capture, threads=2, shadows="off")
+def test_a_run_after_a_fork(capture, short):
+    reconstruct(capture, **SHORT)
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            code = (
-                0
-                if same(reconstruct(capture, threads=2, shadows="off").reconstruction, alone)
-                else 2
-            )
+            code = 0 if same(reconstruct(capture, **SHORT).reconstruction, short) else 2
         finally:
             sys.stdout.flush()
             os._exit(code)

@@ -1,8 +1,9 @@
 """Compiled loops on all cores, and threads for matrix algebra beside them.
 
 A kernel is compiled for one thread and leaves the interpreter free; here its loop is cut into
-parts, one per thread. No threading layer of the compiler is involved, so runs in several threads
-and processes that fork do as they should, and compiling takes less time.
+parts, which a crew of threads shares (see `anylight.crew`). No threading layer of the compiler is
+involved, so runs in several threads and processes that fork do as they should, and compiling takes
+less time.
 """
 
 import inspect
@@ -15,8 +16,11 @@ from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
 import threadpoolctl
+from numba._dispatcher import compute_fingerprint
 
 from anylight.compiler import IS_KEPT, compiling, numba
+from anylight.crew.calls import knows_arrays, loop_of
+from anylight.crew.members import Crew, Outcome
 
 __all__ = [
     "IS_KEPT",
@@ -30,10 +34,12 @@ __all__ = [
 ]
 ROWS = 0
 """Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
-_ELEMENTS = 65536
+_ELEMENTS = 32768
 """Elements of a grid that are worth a thread."""
-_GRAIN = 8192
+_GRAIN = 4096
 """Pixels that are worth a thread."""
+_PARTS = 2
+"""Parts for every thread, at most: those that are late leave theirs to others."""
 
 
 class _Here(threading.local):
@@ -66,8 +72,19 @@ def _pool(num: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(num, "anylight", initializer=use_threads, initargs=(1,))
 
 
+@cache
+def _crew(num: int) -> Crew:
+    return Crew(num)
+
+
+def _forget() -> None:
+    """Threads do not survive a fork."""
+    _pool.cache_clear()
+    _crew.cache_clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_forget)
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -118,6 +135,7 @@ def loop(
         names = list(inspect.signature(function).parameters)[2:]
         place = names.index(over)
         compiled = numba.njit(nogil=True, **options)(function)
+        known: dict[bytes, Any] = {}
 
         def kernel(*args: Any) -> None:
             along = args[place]
@@ -125,13 +143,23 @@ def loop(
             edge = args[names.index(margin)] if isinstance(margin, str) else margin
             begin, end = edge, -(-shape[axis] // step) - edge
             threads = num_threads()
-            if threads > 1:
+            if threads > 1 and knows_arrays():
                 least = grain or max(1, _ELEMENTS // max(shape[-1], 1))
-                threads = min(threads, (end - begin) // least)
-            if threads > 1:
-                _run_parts(compiled, begin, end, threads, args)
-            elif begin < end:
+                num = min(_PARTS * threads, (end - begin) // least)
+                if num > 1 and shared(threads, begin, end, num, args):
+                    return
+            if begin < end:
                 compiled(begin, end, *args)
+
+        def shared(threads: int, begin: int, end: int, num: int, args: tuple[Any, ...]) -> bool:
+            key = compute_fingerprint(args)
+            if key not in known:
+                known[key] = loop_of(compiled, args)
+            outcome = _crew(threads).run(known[key], begin, end, num, args)
+            if outcome is Outcome.FAILED:
+                compiled(begin, end, *args)  # says why
+                raise MemoryError("a part of a loop got no memory")
+            return outcome is Outcome.DONE
 
         kernel.__name__ = kernel.__qualname__ = function.__name__
         kernel.__module__, kernel.__doc__ = function.__module__, function.__doc__
@@ -140,16 +168,6 @@ def loop(
         return result
 
     return made
-
-
-def _run_parts(compiled: Any, begin: int, end: int, num: int, args: tuple[Any, ...]) -> None:
-    """Run a loop in so many parts, the first of them here."""
-    cuts = [begin + (end - begin) * k // num for k in range(num + 1)]
-    pool = _pool(num_threads())
-    others = [pool.submit(compiled, cuts[k], cuts[k + 1], *args) for k in range(1, num)]
-    compiled(cuts[0], cuts[1], *args)
-    for other in others:
-        other.result()
 
 
 def quiet_algebra() -> AbstractContextManager[Any]:

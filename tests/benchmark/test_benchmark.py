@@ -13,6 +13,7 @@ from anylight.benchmark.store import Store
 from anylight.benchmark.tables import as_csv, detailed_table, summary_table
 from anylight.cli.main import main
 from anylight.errors import InvalidInputError
+from anylight.geometry.camera import Perspective
 from anylight.intake.load import load_capture
 from anylight.io.archive import load_reconstruction
 from anylight.io.images import write_image
@@ -21,7 +22,7 @@ from anylight.model.capture import Capture
 from anylight.pipeline import RunOptions
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
-from tests.cli.test_main import fails
+from tests.cli.short import fails
 
 SMALL = SynthOptions(shape="bust", albedo="white", images=6, height=64)
 
@@ -150,7 +151,7 @@ def test_tables_hold_medians_means_and_gaps():
 
 def test_mixing_is_linear_and_keeps_the_object(rng):
     photos = rng.integers(0, 60000, (9, 8, 10, 3)).astype(np.uint16)
-    capture = Capture(photos, np.ones((8, 10), bool), render(SMALL).capture.camera)
+    capture = Capture(photos, np.ones((8, 10), bool), Perspective((9.0, 9.0), (4.5, 3.5)))
     mixed = mix(capture, 5, seed=3)
     weights = mixtures(9, 5, seed=3)
     assert (weights > 0).all()

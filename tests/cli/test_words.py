@@ -7,7 +7,7 @@ import pytest
 
 from anylight.cli.main import main
 from anylight.cli.words import quoted
-from tests.cli.test_main import fails
+from tests.cli.short import fails
 
 
 @pytest.fixture

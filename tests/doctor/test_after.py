@@ -17,7 +17,7 @@ from anylight.model.status import Status
 
 
 def vase():
-    return rendering("vase", "bars", images=10, height=80)
+    return rendering("vase", "bars", images=10, height=64)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def shaken(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shaken")
     save_capture(folder, Capture(photos, capture.mask, capture.camera))
     intake = load(folder)
-    return anylight.reconstruct(intake.capture, shadows="off"), intake
+    return anylight.reconstruct(intake.capture, shadows="off", order=4), intake
 
 
 @pytest.fixture(scope="module")

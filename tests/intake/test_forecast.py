@@ -22,7 +22,7 @@ from anylight.intake.load import load
 from anylight.intake.options import IntakeOptions
 from anylight.io import room
 from anylight.io.images import read_image, write_image
-from tests.cli.test_main import fails
+from tests.cli.short import fails
 
 
 def bomb(path, side, is_whole=False):

@@ -76,7 +76,7 @@ def test_it_beats_the_published_method_at_its_best_volume(scene, result):
 @pytest.mark.slow
 def test_confidence_orders_the_errors():
     large = render(SynthOptions(shape="bust", albedo="voronoi", height=200))
-    found = reconstruct(large.capture).reconstruction
+    found = reconstruct(large.capture, shadows="off").reconstruction
     mask = large.truth.mask
     ours, true = found.normals[mask], large.truth.normals[mask]
     # Tilt and relief are off by the same everywhere: confidence is about the rest.
@@ -89,17 +89,15 @@ def test_confidence_orders_the_errors():
 
 @pytest.mark.slow
 def test_the_volume_of_the_start_is_forgotten(scene):
-    errors = [
-        evaluate(reconstruct(scene.capture, volume=v).reconstruction, scene.truth).mae_deg
-        for v in (0.05, 0.2)
-    ]
+    found = [reconstruct(scene.capture, volume=v, shadows="off") for v in (0.05, 0.2)]
+    errors = [evaluate(result.reconstruction, scene.truth).mae_deg for result in found]
     assert abs(errors[0] - errors[1]) < 1
 
 
 @pytest.mark.slow
 def test_started_at_the_truth_it_stays_there(scene, result, tmp_path):
     save_reconstruction(tmp_path / "truth.npz", scene.truth)
-    there = reconstruct(scene.capture, init=str(tmp_path / "truth.npz"))
+    there = reconstruct(scene.capture, init=str(tmp_path / "truth.npz"), shadows="off")
     a, b = (evaluate(r.reconstruction, scene.truth).mae_deg for r in (there, result))
     assert a < 2.5
     assert abs(a - b) < 1.5
@@ -107,8 +105,9 @@ def test_started_at_the_truth_it_stays_there(scene, result, tmp_path):
 
 def test_the_record_lists_orders_starts_and_energies(tmp_path):
     capture, out = tmp_path / "bust", tmp_path / "out"
-    assert main(["synth", "--height", "64", "--out", str(capture)]) == 0
-    assert main(["run", str(capture), "--out", str(out)]) == 0
+    assert main(["synth", "--height", "56", "--images", "12", "--out", str(capture)]) == 0
+    quick = ["--shadows", "off", "--only-result"]
+    assert main(["run", str(capture), "--out", str(out), *quick]) == 0
     record = json.loads((out / "run.json").read_text())
     assert record["method"] == "default"
     assert record["orders"][:4] == [1, 2, 4, 6]
@@ -121,12 +120,12 @@ def test_the_record_lists_orders_starts_and_energies(tmp_path):
     assert {"tilt_u_deg", "tilt_v_deg", "relief_deg", "sentence"} <= set(record["gauge"])
     assert len(record["energies"]) > 20
     scene = load_reconstruction(out / "result.npz")
-    assert scene.lighting.shape == (25, 3, num_harmonics(record["orders"][-1]))
+    assert scene.lighting.shape == (12, 3, num_harmonics(record["orders"][-1]))
     assert 0 < np.nanmin(scene.confidence) <= np.nanmax(scene.confidence) <= 1
 
 
-def test_three_photos_fall_back_and_say_so(scene):
-    found = reconstruct(scene.capture, use=3)
+def test_three_photos_fall_back_and_say_so(small):
+    found = reconstruct(small.capture, use=3)
     assert found.method == "paper"
     assert "published one" in found.warnings[0]
 
@@ -134,7 +133,7 @@ def test_three_photos_fall_back_and_say_so(scene):
 @pytest.mark.parametrize(("num", "top"), [(4, 2), (6, 4), (8, 6), (10, 8)])
 def test_few_photos_lower_the_order(num, top):
     small = render(SynthOptions(shape="bust", height=56, images=num))
-    found = finite(reconstruct(small.capture))
+    found = finite(reconstruct(small.capture, shadows="off"))
     assert max(progress.report.order for progress in found.trace) == top
     assert any("order" in warning for warning in found.warnings) == (top < 6)
 
@@ -147,15 +146,15 @@ def test_one_channel_and_a_given_volume():
 
 
 def test_a_volume_of_zero_starts_without_a_balloon(small):
-    found = finite(reconstruct(small.capture, volume=0.0))
+    found = finite(reconstruct(small.capture, volume=0.0, shadows="off"))
     assert found.record["starts"][0]["name"] == "integrable"
     assert any("volume of zero" in warning for warning in found.warnings)
 
 
 def test_parallel_rays_are_named():
-    small = render(SynthOptions(shape="sphere", height=64, images=10, orthographic=True))
+    small = render(SynthOptions(shape="sphere", height=48, images=8, orthographic=True))
     assert isinstance(small.capture.camera, Orthographic)
-    found = finite(reconstruct(small.capture))
+    found = finite(reconstruct(small.capture, shadows="off"))
     assert any("parallel rays" in warning for warning in found.warnings)
     error = evaluate(found.reconstruction, small.truth).mae_deg
     assert error < 15
@@ -166,15 +165,16 @@ def test_separate_pieces_are_named():
     small = render(SynthOptions(shape="bust", height=64, images=8))
     mask = np.array(small.capture.mask)
     mask[:, 30:33] = False
-    found = finite(reconstruct(Capture(small.capture.photos, mask, small.capture.camera)))
+    cut = Capture(small.capture.photos, mask, small.capture.camera)
+    found = finite(reconstruct(cut, shadows="off"))
     assert any("separate pieces" in warning for warning in found.warnings)
     depth = found.reconstruction.depth
     assert np.nanmean(depth[:, :30]) == pytest.approx(1, abs=0.02)
 
 
-def test_light_that_does_not_vary_is_named(scene):
-    photos = np.repeat(scene.capture.photos[:1], 6, axis=0)
-    other = Capture(photos, scene.capture.mask, scene.capture.camera)
+def test_light_that_does_not_vary_is_named(small):
+    photos = np.repeat(small.capture.photos[:1], 6, axis=0)
+    other = Capture(photos, small.capture.mask, small.capture.camera)
     found = finite(reconstruct(other, shadows="off"))
     assert any("light hardly changes" in warning for warning in found.warnings)
 
@@ -184,7 +184,7 @@ def test_a_plane_ends_with_a_warning(rng):
     light = rng.random((8, 1, 1, 3)) + 0.5
     photos = np.round(20000 * paint * light).astype(np.uint16)
     camera = Perspective((70.0, 70.0), (24.5, 19.5))
-    found = finite(reconstruct(Capture(photos, np.ones((40, 50), bool), camera)))
+    found = finite(reconstruct(Capture(photos, np.ones((40, 50), bool), camera), shadows="off"))
     assert any("looks flat" in warning for warning in found.warnings)
     assert not any("facets" in warning for warning in found.warnings)
 
@@ -198,8 +198,8 @@ def test_tiny_masks(rng, size):
 
 
 @pytest.mark.parametrize("after", [1, 30])
-def test_a_run_that_is_stopped_keeps_what_was_reached(scene, after):
-    run = iterate(scene.capture)
+def test_a_run_that_is_stopped_keeps_what_was_reached(small, after):
+    run = iterate(small.capture)
     for number, progress in enumerate(run, start=1):
         assert 0 <= progress.share <= 1
         if number == after:
@@ -221,7 +221,7 @@ def test_a_run_that_is_stopped_keeps_what_was_reached(scene, after):
     ],
 )
 def test_stopped_after_the_solver_it_keeps_its_result(small, step):
-    run = iterate(small.capture)
+    run = iterate(small.capture, shadows="off", order=2)
     for progress in run:
         if progress.line == step:
             run.stop()

@@ -94,7 +94,7 @@ def test_the_albedo_is_best_and_the_residual_perpendicular(scene):
 
 @pytest.mark.twin(
     "kernels.elimination.linearise", "kernels.elimination._linearise_tile",
-    "kernels.elimination._shade",
+    "kernels.elimination._shade", "kernels.elimination._copy", "kernels.elimination._add",
 )  # fmt: skip
 def test_blocks_and_gradient_are_those_of_the_projected_derivatives(scene):
     blocks, slope, light, terms, shades = scene.linearised()

@@ -124,7 +124,16 @@ def test_coarse_operators_are_galerkin_products(rng, shape):
     assert np.allclose(prolonged.ravel(), inside.ravel() * (p @ small.ravel()))
 
 
-@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grid")
+@pytest.mark.twin("linalg.stencil.add")
+def test_amounts_of_grids_are_added(rng):
+    amounts, grids = rng.standard_normal(3), rng.standard_normal((3, 8, 9))
+    start = rng.standard_normal((8, 9))
+    out = start.copy()
+    stencil.add(amounts, grids, out)
+    assert np.allclose(out, start + np.einsum("k,kij->ij", amounts, grids))
+
+
+@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grids")
 @pytest.mark.parametrize("alone", [150, 10_000])
 def test_levels_in_one_compiled_call_do_as_those_apart(rng, monkeypatch, alone):
     a = operator(rng, rng.random((60, 71)) < 0.9)

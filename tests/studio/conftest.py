@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra 'studio' is not installed")
 
+from chromium import ARGUMENTS, SOFTWARE_GL, chromium
 from starlette.testclient import TestClient
 
 from anylight.cli.main import main
@@ -67,3 +68,8 @@ def page(photos, tmp_path_factory):
         state = page.opened()
         assert state["message"] == ""
         yield page
+
+
+@pytest.fixture(scope="module")
+def browser():
+    yield from chromium([*ARGUMENTS, *SOFTWARE_GL])

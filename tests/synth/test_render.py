@@ -175,11 +175,11 @@ def ball_files(tmp_path_factory):
 def test_a_coarse_mesh_shows_no_facets(ball_files, suffix, orthographic):
     pytest.importorskip("embreex")
     options = small(
-        shape=str(ball_files / f"ball.{suffix}"), height=120, orthographic=orthographic,
+        shape=str(ball_files / f"ball.{suffix}"), height=80, orthographic=orthographic,
         protocol="mesh",
     )  # fmt: skip
     truth = render(options).truth
-    _, exact, view = analytic_sphere(small(shape="sphere", height=120, orthographic=orthographic))
+    _, exact, view = analytic_sphere(small(shape="sphere", height=80, orthographic=orthographic))
     inside = truth.mask & np.isfinite(exact[..., 0])
     rows, columns = np.nonzero(inside)
     facing = -(exact[inside] * view.camera.rays(columns.astype(float), rows.astype(float))).sum(1)
@@ -237,7 +237,7 @@ def test_light_that_reaches_nothing_is_refused(tmp_path):
 
 def test_normals_face_the_camera_at_the_silhouette(ball_files):
     pytest.importorskip("embreex")
-    truth = render(small(shape=str(ball_files / "ball.ply"), height=150)).truth
+    truth = render(small(shape=str(ball_files / "ball.ply"), height=100)).truth
     rows, columns = np.nonzero(truth.mask)
     rays = truth.camera.rays(columns.astype(float), rows.astype(float))
     assert ((truth.normals[truth.mask] * rays).sum(axis=1) < 0).all()
@@ -252,8 +252,8 @@ def test_shadows_and_supersampling_together():
 def test_mesh_and_protocol_forward_normals_of_a_mesh(ball_files):
     pytest.importorskip("embreex")
     shape = str(ball_files / "ball.ply")
-    rendering = render(small(shape=shape, cast_shadows=True, supersample=2))
-    plain = render(small(shape=shape, supersample=2))
+    rendering = render(small(shape=shape, cast_shadows=True, supersample=2, height=48))
+    plain = render(small(shape=shape, supersample=2, height=48))
     # a convex mesh casts no shadow on itself
     assert np.abs(rendering.capture.radiance() - plain.capture.radiance()).mean() < 2e-3
 

@@ -24,7 +24,7 @@ OPEN = (1 + PIT_RISE / PIT_RADIUS) / 2
 
 
 def seen_pit(focal):
-    surface, size = embedded_shape("pit"), 120
+    surface, size = embedded_shape("pit"), 96
     view = frame_object(surface, size, size, focal)
     rows, columns = np.mgrid[:size, :size]
     hits = view.trace(surface, np.stack([columns.ravel(), rows.ravel()], -1).astype(float))

@@ -12,6 +12,8 @@ from packaging.requirements import Requirement
 from studies.trust.audit import verdict
 from studies.trust.wheel import built, wrong_with
 
+from anylight.cli.main import main
+
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / ".ci" / "dev.lock"
 PROGRAM = """
@@ -32,12 +34,10 @@ print(json.dumps([code, sorted(touched)]))
 
 def test_nothing_is_written_outside_the_output_and_the_caches(tmp_path):
     capture, out = tmp_path / "in" / "vase", tmp_path / "made" / "out"
-    run = [sys.executable, "-c", PROGRAM]
-    asked = ["synth", "--images", "4", "--height", "32", "--out", str(capture)]
-    subprocess.run([*run, *asked], check=True, capture_output=True)
+    assert main(["synth", "--images", "4", "--height", "32", "--out", str(capture)]) == 0
     quick = ["--preset", "paper", "--iterations", "2", "--first-order-iterations", "1"]
     said = subprocess.run(
-        [*run, "run", str(capture), "--out", str(out), *quick],
+        [sys.executable, "-c", PROGRAM, "run", str(capture), "--out", str(out), *quick],
         check=True, capture_output=True, text=True, cwd=tmp_path,
     ).stdout  # fmt: skip
     code, touched = json.loads(said.splitlines()[-1])

@@ -3,7 +3,10 @@
 from anylight.intake.load import Intake
 from anylight.model.finding import Finding
 
-from .before import BLACK, MOVED_PX, Examination, blurred_photos
+from .before import Examination
+from .exposure import BLACK
+from .movement import MOVED_PX
+from .sharpness import blurred_photos
 
 _OVEREXPOSED = 0.2
 """Share of saturated samples from which a photo is better left out: few carry no weight anyway."""

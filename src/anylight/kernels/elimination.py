@@ -84,6 +84,20 @@ def residuals(begin, end, exponents, unit, fields, places, light, photos, channe
 
 
 @numba.njit(**_OPTIONS)
+def _copy(given, out):
+    for k in range(len(out)):
+        for j in range(out.shape[1]):
+            out[k, j] = given[k, j]
+
+
+@numba.njit(**_OPTIONS)
+def _add(given, out):
+    for k in range(len(out)):
+        for j in range(out.shape[1]):
+            out[k, j] += given[k, j]
+
+
+@numba.njit(**_OPTIONS)
 def _shade(exponents, unit, along_p, along_q, fields, places, light, first, size, terms, shades):
     """Monomials (3, K, TILE) and shading (3, photos, TILE) of a tile: values, by p, by q."""
     fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, terms)
@@ -162,13 +176,13 @@ def linearise(
         shades = kept_shades[t] if len(kept_shades) else own
         _shade(exponents, unit, along_p, along_q, fields, places, light, first, size, terms, shades)
         if len(kept_terms):
-            kept_terms[t] = terms[0]
+            _copy(terms[0], kept_terms[t])
         _linearise_tile(
             photos, shades, weight, channels, albedo, first, size, blocks, slope, source
         )
         if len(gathered):
             np.dot(terms[0], source.T, part)
-            gathered[t // _TILES] += part
+            _add(part, gathered[t // _TILES])
 
 
 @numba.njit(**_OPTIONS)
@@ -238,7 +252,7 @@ def normal_product(
         np.dot(change, terms, moved)
         _product_tile(shades, moved, weight, channels, albedo, p, q, first, size, slope)
         np.dot(terms, moved.T, part)
-        gathered[t // _TILES] += part
+        _add(part, gathered[t // _TILES])
 
 
 def summed(gathered: Float[np.ndarray, "n K c"]) -> Float[np.ndarray, "K c"]:

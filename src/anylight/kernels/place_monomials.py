@@ -48,14 +48,14 @@ def at(
 @loop(_OPTIONS, over="field", grain=16)
 def _collect(begin, end, field, height, inside, frame, out):
     for i in range(begin, end):
-        values, total = np.empty(NUM), np.zeros(NUM)
+        values, total = np.empty(NUM), out[i]
+        total[:] = 0
         y = (i - frame[0]) / frame[2]
         for j in range(field.shape[1]):
             if inside[i, j]:
                 _fill((j - frame[1]) / frame[2], y, height[i, j], values)
                 for k in range(NUM):
                     total[k] += field[i, j] * values[k]
-        out[i] = total
 
 
 def collect(
@@ -70,7 +70,8 @@ def collect(
 @loop(_OPTIONS, over="height", grain=16)
 def _squares(begin, end, height, inside, frame, out):
     for i in range(begin, end):
-        values, total = np.empty(NUM), np.zeros((NUM, NUM))
+        values, total = np.empty(NUM), out[i]
+        total[:] = 0
         y = (i - frame[0]) / frame[2]
         for j in range(height.shape[1]):
             if inside[i, j]:
@@ -78,7 +79,6 @@ def _squares(begin, end, height, inside, frame, out):
                 for k in range(NUM):
                     for n in range(k + 1):
                         total[k, n] += values[k] * values[n]
-        out[i] = total
 
 
 def squares(

@@ -123,10 +123,9 @@ GRIDS = 10
 
 
 @numba.njit(**_OPTIONS)
-def _grid(levels, offset, which, shape):
-    size = shape[0] * shape[1]
-    begin = offset + which * size
-    return levels[begin : begin + size].reshape((shape[0], shape[1]))
+def _grids(levels, offset, shape):
+    size = GRIDS * shape[0] * shape[1]
+    return levels[offset : offset + size].reshape((GRIDS, shape[0], shape[1]))
 
 
 @numba.njit(nogil=True, **_OPTIONS)
@@ -136,38 +135,30 @@ def cycle(levels, shapes, direct):
     The coarsest is solved by multiplying with `direct`. The answer is in the spare grid of the
     first level, or in its solution if that is the coarsest too.
     """
-    offsets = np.zeros(len(shapes), np.int64)
-    for k in range(1, len(shapes)):
-        offsets[k] = offsets[k - 1] + GRIDS * shapes[k - 1, 0] * shapes[k - 1, 1]
-    last = len(shapes) - 1
+    last, offset = len(shapes) - 1, 0
     for k in range(last):
-        o, shape = offsets[k], shapes[k]
-        d, e, s = _grid(levels, o, 0, shape), _grid(levels, o, 1, shape), _grid(levels, o, 2, shape)
-        se, sw = _grid(levels, o, 3, shape), _grid(levels, o, 4, shape)
-        damped, x = _grid(levels, o, 5, shape), _grid(levels, o, 7, shape)
-        spare, source = _grid(levels, o, 8, shape), _grid(levels, o, 9, shape)
-        for i in range(shape[0]):
-            for j in range(shape[1]):
-                x[i, j] = damped[i, j] * source[i, j]
-        _residual(1, shape[0] - 1, d, e, s, se, sw, x, source, spare)
-        below = _grid(levels, offsets[k + 1], 9, shapes[k + 1])
-        _restrict(1, shapes[k + 1, 0] - 1, spare, below)
-    bottom, o = shapes[last], offsets[last]
-    num = bottom[0] * bottom[1]
-    levels[o + 7 * num : o + 8 * num] = np.dot(direct, levels[o + 9 * num : o + 10 * num])
+        g = _grids(levels, offset, shapes[k])
+        offset += g.size
+        below = _grids(levels, offset, shapes[k + 1])
+        for i in range(g.shape[1]):
+            for j in range(g.shape[2]):
+                g[7, i, j] = g[5, i, j] * g[9, i, j]
+        _residual(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[7], g[9], g[8])
+        _restrict(1, below.shape[1] - 1, g[8], below[9])
+    bottom = _grids(levels, offset, shapes[last])
+    answer, asked = bottom[7].reshape(len(direct)), bottom[9].reshape(len(direct))
+    for i in range(len(direct)):
+        total = np.float32(0)
+        for j in range(len(direct)):
+            total += direct[i, j] * asked[j]
+        answer[i] = total
     for k in range(last - 1, -1, -1):
-        o, shape = offsets[k], shapes[k]
-        d, e, s = _grid(levels, o, 0, shape), _grid(levels, o, 1, shape), _grid(levels, o, 2, shape)
-        se, sw = _grid(levels, o, 3, shape), _grid(levels, o, 4, shape)
-        damped, inside, x = (
-            _grid(levels, o, 5, shape),
-            _grid(levels, o, 6, shape),
-            _grid(levels, o, 7, shape),
-        )
-        spare, source = _grid(levels, o, 8, shape), _grid(levels, o, 9, shape)
-        coarse = _grid(levels, offsets[k + 1], 7 if k + 1 == last else 8, shapes[k + 1])
-        _prolong(1, shape[0] - 1, coarse, inside, x)
-        _relax(1, shape[0] - 1, d, e, s, se, sw, x, source, damped, spare)
+        below = _grids(levels, offset, shapes[k + 1])
+        offset -= GRIDS * shapes[k, 0] * shapes[k, 1]
+        g = _grids(levels, offset, shapes[k])
+        coarse = below[7] if k + 1 == last else below[8]
+        _prolong(1, g.shape[1] - 1, coarse, g[6], g[7])
+        _relax(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[7], g[9], g[5], g[8])
 
 
 @loop(_OPTIONS, over="a", grain=ROWS)
@@ -202,6 +193,17 @@ def combine(begin, end, z, beta, p):
         zi, pi = z[i], p[i]
         for k in range(p.shape[1]):
             pi[k] = zi[k] + beta * pi[k]
+
+
+@loop(_OPTIONS, over="out", grain=ROWS)
+def add(begin, end, amounts, grids, out):
+    """Add so much of every grid (n, h, w)."""
+    for i in range(begin, end):
+        row = out[i]
+        for k in range(len(amounts)):
+            amount, own = amounts[k], grids[k, i]
+            for j in range(out.shape[1]):
+                row[j] += amount * own[j]
 
 
 @loop(_OPTIONS, over="d", grain=ROWS)

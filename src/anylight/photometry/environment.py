@@ -159,13 +159,13 @@ def turn(environment: Environment, turns: float) -> Environment:
     return np.roll(environment, round(turns * environment.shape[1]), axis=1)
 
 
-def captured_energy(environment: Environment, order: int) -> float:
-    """Share of the energy of the shading (over all normals) that an order captures.
+def captured_energy(environments: Environments, order: int) -> Float[np.ndarray, " M"]:
+    """Share of the energy of the shading (over all normals) that an order captures, by map.
 
     (paper, figure `sha`; Basri and Jacobs: at least 75 % at order one, 98 % at order two)
     """
     height = 32
     normals = texel_directions(height, 2 * height).reshape(-1, 3)
     weights = solid_angles(height, 2 * height).reshape(-1)
-    total = (irradiance(environment[None], normals) ** 2 * weights).sum()
-    return float((project(environment[None], order) ** 2).sum() / total)
+    total = (irradiance(environments, normals) ** 2 * weights).sum(axis=(1, 2))
+    return (project(environments, order) ** 2).sum(axis=(1, 2)) / total

@@ -90,6 +90,19 @@ def _solid_legendre(
     return table
 
 
+def _legendre(z: np.ndarray, square: np.ndarray, top: int) -> dict[tuple[int, int], np.ndarray]:
+    """The values of `_solid_legendre`."""
+    table = {}
+    for m in range(top + 1):
+        table[m, m] = np.full_like(z, float(math.prod(range(1, 2 * m, 2))))
+        if m < top:
+            table[m + 1, m] = (2 * m + 1) * z * table[m, m]
+        for degree in range(m + 2, top + 1):
+            a, b = (2 * degree - 1) / (degree - m), (degree + m - 1) / (degree - m)
+            table[degree, m] = a * z * table[degree - 1, m] - b * square * table[degree - 2, m]
+    return table
+
+
 def _azimuthal(x: np.ndarray, y: np.ndarray, top: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Real and imaginary part of (x + iy)^m."""
     powers = [(np.ones_like(x), np.zeros_like(x))]
@@ -109,23 +122,31 @@ def all_harmonics(directions: Vectors, order: int) -> Float[np.ndarray, "*n A"]:
     return _values(directions, order, range(order + 1))
 
 
+def some_harmonics(
+    directions: Float[np.ndarray, "3 n"], wanted: tuple[int, ...]
+) -> Float[np.ndarray, "A n"]:
+    """Values of the harmonics of some degrees, in the precision of the directions."""
+    return np.stack(_rows(directions, max(wanted), wanted))
+
+
 def is_shading(order: int) -> Bool[np.ndarray, " A"]:
     """Which of `all_harmonics` are `harmonics`."""
     return np.array([d in degrees(order) for d in range(order + 1) for _ in _orders(d)])
 
 
 def _values(points: Vectors, order: int, wanted: Iterable[int]) -> Float[np.ndarray, "*n k"]:
-    x, y, z = np.moveaxis(points, -1, 0)
-    legendre = _solid_legendre(z, x * x + y * y + z * z, order)
+    return np.stack(_rows(np.moveaxis(points, -1, 0), order, wanted), axis=-1)
+
+
+def _rows(points: Float[np.ndarray, "3 *n"], order: int, wanted: Iterable[int]) -> list[np.ndarray]:
+    x, y, z = points
+    legendre = _legendre(z, x * x + y * y + z * z, order)
     power = _azimuthal(x, y, order)
-    return np.stack(
-        [
-            _norm(degree, m) * legendre[degree, abs(m)][0] * power[abs(m)][0 if m >= 0 else 1]
-            for degree in wanted
-            for m in _orders(degree)
-        ],
-        axis=-1,
-    )
+    return [
+        _norm(degree, m) * legendre[degree, abs(m)] * power[abs(m)][0 if m >= 0 else 1]
+        for degree in wanted
+        for m in _orders(degree)
+    ]
 
 
 def d_harmonics(normals: Vectors, order: int) -> Float[np.ndarray, "*n K 3"]:

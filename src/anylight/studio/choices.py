@@ -84,3 +84,26 @@ def changed(choices: Choices, changes: Group) -> Choices:
     other = made(Choices, {**msgspec.to_builtins(choices), **changes}, "the studio")
     other.asked()
     return other
+
+
+def chosen(choices: Choices, path: list[str], value: Any) -> Choices:
+    """Other choices: one is changed, named by the way to it; None takes a choice back.
+
+    Raises:
+        InvalidInputError: there is no such choice, or it asks for something impossible.
+    """
+    top = path[0]
+    if len(path) == 1:
+        return changed(choices, {top: value})
+    given: Any = msgspec.to_builtins(choices).get(top)
+    given = {} if given is None else given
+    inner = given
+    for name in path[1:-1]:
+        inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
+    if not isinstance(inner, dict):
+        raise InvalidInputError("this is not what the page sends.")
+    if value is None:
+        inner.pop(path[-1], None)
+    else:
+        inner[path[-1]] = value
+    return changed(choices, {top: given})

@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import tempfile
-import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,15 @@ from anylight.errors import InvalidInputError
 
 from .balloon import STEPS
 from .child import DONE, FAILED, Limits, Message
-from .choices import changed
+from .choices import chosen
 from .errands import Errands
+from .gallery import Gallery
 from .hub import Hub
 from .limits import reading_limits
 from .outcome import Outcome
 from .reading import Facts
 from .running import Running
-from .session import Session
+from .session import Session, painted_mask
 from .shelf import kept_choices, kept_facts, session_folder
 from .telling import told
 from .uploads import Upload, UploadLimits, safe_title
@@ -63,8 +63,7 @@ class Room:
         self._upload_limits = upload_limits or UploadLimits()
         self._limits = limits or reading_limits()
         self._errands = Errands()
-        self._outcomes: dict[Path, Outcome] = {}
-        self._looking = threading.Lock()
+        self._gallery = Gallery()
         self.developing = asyncio.Semaphore(2)
         """How many photos are made into pictures at once: they may be large."""
         self._writing = asyncio.Lock()
@@ -144,7 +143,7 @@ class Room:
         elif message["kind"] == DONE:
             facts = kept_facts(folder, msgspec.convert(message["result"], Facts))
             before, self.running = self.session, None
-            self._outcomes.clear()
+            self._gallery.clear()
             self.session = Session(folder, cache, facts, kept_choices(folder))
             self.session.write()
             self._warm = asyncio.create_task(self._warmed(self.session))
@@ -180,21 +179,7 @@ class Room:
     async def choose(self, path: list[str], value: Any) -> None:
         """Change one choice, named by the way to it; None takes a choice back."""
         session = self.open_session()
-        top = path[0]
-        given: Any = msgspec.to_builtins(session.choices).get(top)
-        if len(path) > 1:
-            given = {} if given is None else given
-            inner = given
-            for name in path[1:-1]:
-                inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
-            if not isinstance(inner, dict):
-                raise InvalidInputError("this is not what the page sends.")
-            if value is None:
-                inner.pop(path[-1], None)
-            else:
-                inner[path[-1]] = value
-            value = given
-        session.choices = changed(session.choices, {top: value})
+        session.choices = chosen(session.choices, path, value)
         await self.written()
 
     async def paint(self, number: int, painted: bytes) -> None:
@@ -202,13 +187,7 @@ class Room:
         session = self.open_session()
         if number != session.mask_number:
             raise BusyError("the mask was changed in another tab; its version is shown now.")
-        shape = session.view_mask().shape
-        if len(painted) != shape[0] * shape[1]:
-            raise InvalidInputError("the painted mask has another size than the photos.")
-        mask = np.frombuffer(painted, np.uint8).reshape(shape) > 0
-        if not mask.any():
-            raise InvalidInputError("the mask is empty: paint the object.")
-        session.repaint(mask)
+        session.repaint(painted_mask(painted, session.view_mask().shape))
         await self.written()
 
     def propose(self) -> None:
@@ -286,24 +265,13 @@ class Room:
         running.child = self._errands.start("anylight.studio.solving:solve", values, hear, Limits())
 
     def outcome(self, number: int) -> tuple[Outcome, Session]:
-        """A result to look at, and whose it is; the last two stay in memory.
+        """A result to look at, and whose it is.
 
         Raises:
             KeyError: there is no such result.
         """
         session = self.open_session()
-        folder = next((path for path in session.results() if int(path.name) == number), None)
-        if folder is None:
-            raise KeyError(number)
-        with self._looking:
-            if folder not in self._outcomes:
-                facts = session.facts
-                outcome = Outcome(folder, session.photos, facts.full_scale)
-                outcome.record["places"] = outcome.places(facts.names)
-                while len(self._outcomes) > 1:
-                    self._outcomes.pop(next(iter(self._outcomes)))
-                self._outcomes[folder] = outcome
-            return self._outcomes[folder], session
+        return self._gallery.outcome(session, number), session
 
     def _refuse_if_busy(self) -> None:
         if self.reading is not None:

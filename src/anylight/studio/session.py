@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from anylight.arrays import Mask
+from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera, Orthographic, Perspective, camera_from_matrix
 from anylight.intake.intrinsics import FRAME_35MM, guessed_camera
 from anylight.io.capture import MATRIX_NAME, NOTES_NAME
@@ -158,6 +159,20 @@ class Session:
                 self.issued[key] = path
                 listed.append({"name": path.name, "key": key, "bytes": path.stat().st_size})
         return listed
+
+
+def painted_mask(painted: bytes, shape: tuple[int, ...]) -> Mask:
+    """The mask that a page sends, a byte per pixel.
+
+    Raises:
+        InvalidInputError: it has another size, or nothing is in it.
+    """
+    if len(painted) != shape[0] * shape[1]:
+        raise InvalidInputError("the painted mask has another size than the photos.")
+    mask: Mask = np.frombuffer(painted, np.uint8).reshape(shape) > 0
+    if not mask.any():
+        raise InvalidInputError("the mask is empty: paint the object.")
+    return mask
 
 
 def _replaced(path: Path, text: str) -> None:

@@ -5,6 +5,7 @@ holes, thin parts and depth steps.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -142,6 +143,7 @@ _IMPLICIT: dict[str, Callable[[np.ndarray], Field]] = {
 SHAPE_NAMES = tuple(_IMPLICIT)
 
 
+@cache
 def embedded_shape(name: str) -> Solid:
-    """Make one of the embedded shapes."""
+    """One of the embedded shapes."""
     return Solid(_IMPLICIT[name])

@@ -6,6 +6,7 @@ over a part of the surface. Points are (…, 3), object frame.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -79,6 +80,11 @@ class Solid:
 
     def samples(self) -> Points:
         """Points of the surface met by parallel rays from the front half of space."""
+        return self._samples
+
+    @cached_property
+    def _samples(self) -> Points:
+        """Kept: they take longer than a small photograph."""
         grid = np.linspace(-RADIUS, RADIUS, 97)
         a, b = (axis.ravel() for axis in np.meshgrid(grid, grid))
         zero = np.zeros_like(a)
@@ -90,7 +96,9 @@ class Solid:
             found.append(self.trace(origins, np.broadcast_to(-out, origins.shape)))
         front = np.stack([a, b, zero + 2 * RADIUS], axis=-1)
         found.append(self.trace(front, np.broadcast_to([0.0, 0.0, -1.0], front.shape)))
-        return np.concatenate([hits.points[hits.is_hit] for hits in found])
+        points = np.concatenate([hits.points[hits.is_hit] for hits in found])
+        points.flags.writeable = False
+        return points
 
     def trace(self, origins: Points, directions: Points) -> Hits:
         """March each ray to its first sign change, then bisect it to machine precision."""

@@ -20,8 +20,9 @@ def subdivide(vertices: Vertices, faces: Faces) -> tuple[Vertices, Faces]:
     """
     sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     opposite = np.concatenate([faces[:, 2], faces[:, 0], faces[:, 1]])
-    edges, edge_of_side = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
-    edge_of_side = edge_of_side.ravel()
+    low, high = np.sort(sides, axis=1).astype(np.int64).T
+    keys, edge_of_side = np.unique(low * len(vertices) + high, return_inverse=True)
+    edges = np.stack(np.divmod(keys, len(vertices)), axis=1)
     is_crease = np.bincount(edge_of_side) != 2
 
     ends = vertices[edges].sum(axis=1)

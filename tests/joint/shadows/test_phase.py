@@ -103,7 +103,7 @@ def test_lamps_survive_the_archive(tmp_path, found):
 def test_photos_without_shadows_keep_what_the_course_found(monkeypatch):
     monkeypatch.setattr(phase, "_COARSE_STEPS", 100)
     clean = render(SynthOptions(**{**_asdict(_MANY), "noise": 0.01}))
-    looked, plain = (reconstruct(clean.capture, shadows=s) for s in ("auto", "off"))
+    looked, plain = (reconstruct(clean.capture, order=4, shadows=s) for s in ("auto", "off"))
     assert not looked.record["shadows"]["explained"]
     for name in ("depth", "normals", "albedo", "lighting", "confidence"):
         ours, theirs = (getattr(r.reconstruction, name) for r in (looked, plain))
@@ -118,7 +118,7 @@ def test_photos_that_are_explained_are_not_examined():
 
 
 def test_it_can_be_stopped_in_the_middle(shadowed):
-    run = iterate(shadowed.capture)
+    run = iterate(shadowed.capture, order=2)
     for progress in run:
         if progress.stage == "with shadows":
             run.stop()
@@ -199,7 +199,7 @@ def test_photos_that_did_not_decide_get_their_light_too(shadowed, monkeypatch):
     for name, value in (("_MOST_PHOTOS", 6), ("_COARSE_STEPS", 80), ("_FINE_STEPS", 60)):
         monkeypatch.setattr(phase, name, value)
     capture = shadowed.capture
-    scene = reconstruct(capture).reconstruction
+    scene = reconstruct(capture, order=4).reconstruction
     assert scene.lamps.shape[:2] == (10, 3)
     misfits = photo_misfits(scene, capture.photos, capture.full_scale)
     assert misfits.max() < 0.25

@@ -7,6 +7,7 @@ from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.newton import Iterate, robust_energy
 from anylight.joint.step.system import Damping, System, Unknowns
 from anylight.joint.terms.gauge import GaugeKnowledge, strain_gradient
+from anylight.linalg.stencil import inner
 
 _DAMPING = Damping(1e-6, 1e-7)
 """So little that it does not count: the curvature itself is wanted. (guard)"""
@@ -34,7 +35,7 @@ def gauge_knowledge(level: PyramidLevel, state: Iterate) -> GaugeKnowledge:
         system.solve(_RTOL, _ITERATIONS, Unknowns(direction, still)).surface
         for direction in directions
     ]
-    give = np.array([[np.vdot(g, x) for x in answers] for g in directions])
+    give = np.array([[inner(g, x) for x in answers] for g in directions])
     energy = robust_energy(level, state.fit.misfit, state.scale) * level.cover.sum(dtype=float)
     if not np.isfinite(give).all():
         return GaugeKnowledge(np.zeros((3, 3)))

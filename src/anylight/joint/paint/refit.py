@@ -20,7 +20,8 @@ from anylight.kernels.variation import huber_step
 from anylight.linalg.grid import Grid
 from anylight.model.capture import Capture
 from anylight.model.samples import is_usable, scaled
-from anylight.photometry.robust import albedo_system, cauchy_weight, light_system
+from anylight.photometry.products import products
+from anylight.photometry.robust import albedo_system, cauchy_weight
 from anylight.threads import in_parallel
 
 _CHUNK = 8192
@@ -117,6 +118,7 @@ class _Samples:
         self._places = np.flatnonzero(capture.mask)
         self._white, self._unit, self._basis = white, unit, basis(order)
         self._every = max(1, len(self._places) // _LIGHT_PIXELS)
+        self._kept: dict[int, np.ndarray] = {}
 
     def _over(self, function: Callable[["_Part"], Made], every: int = 1) -> list[Made]:
         """Call a function for parts of the pixels, or of one in so many; on all threads."""
@@ -137,6 +139,13 @@ class _Samples:
         values[~usable] = 0
         return _Part(part, (terms.T @ own.matrix.T).astype(np.float32), values, usable)
 
+    def _functions(self, part: slice) -> Float[np.ndarray, "A n"]:
+        """What products of harmonics are made of; kept, because the light is fitted often."""
+        if part.start not in self._kept:
+            values = products(self._basis.order).functions(self._unit[:, part].astype(float))
+            self._kept[part.start] = values.astype(np.float32)
+        return self._kept[part.start]
+
     def noise(self, albedo: np.ndarray, lighting: np.ndarray) -> float:
         """Robust standard deviation of the residual."""
 
@@ -153,17 +162,19 @@ class _Samples:
     def fit_light(self, albedo: np.ndarray, lighting: np.ndarray, noise: float) -> np.ndarray:
         """Robust least squares for every photo and channel."""
         num, channels, size = lighting.shape
+        made = products(self._basis.order)
 
         def some(own: _Part) -> tuple[np.ndarray, np.ndarray]:
-            normal = np.empty((num, channels, size, size), np.float32)
+            normal = np.empty((num, channels, size, size))
             source = np.empty((num, channels, size), np.float32)
             for c in range(channels):
                 painted = own.terms * albedo[c, own.pixels].astype(np.float32)[:, None]
                 residual = lighting[:, c].astype(np.float32) @ painted.T - own.values[:, :, c]
                 weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                for m in range(num):
-                    system = light_system(painted, own.values[m, :, c], weight[m])
-                    normal[m, c], source[m, c] = system
+                paint = albedo[c, own.pixels].astype(np.float32)
+                sums = (weight * paint**2) @ self._functions(own.pixels).T
+                normal[:, c] = (sums.astype(float) @ made.table)[:, made.place]
+                source[:, c] = (weight * own.values[:, :, c]) @ painted
             return normal, source
 
         normal = np.zeros((num, channels, size, size))

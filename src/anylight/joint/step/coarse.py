@@ -13,7 +13,9 @@ from jaxtyping import Float
 from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
 from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.kernels import triangular
 from anylight.kernels.monomials import flat
+from anylight.photometry.products import products
 from anylight.threads import in_parallel
 
 _SAMPLE = 2048
@@ -59,8 +61,13 @@ class CoarseSystem:
         num = len(self._sample)
         terms = flat(at.terms, num)
         shades = [flat(at.shades[:, k], num).T for k in range(3)]
-        harmonic = terms.T @ basis_of(level, self.light).matrix.T.astype(np.float32)
+        own = basis_of(level, self.light)
+        harmonic = terms.T @ own.matrix.T.astype(np.float32)
         slopes = (p.astype(np.float32), q.astype(np.float32))
+        self._products = None if len(own.fields) else products(own.order)
+        if self._products is not None:
+            functions = self._products.functions(sampled.unit.astype(float))
+            self._functions = functions.astype(np.float32)
         self._channels = in_parallel(
             lambda channel: self._channel(channel, shades, harmonic, slopes),
             range(level.num_channels),
@@ -76,18 +83,14 @@ class CoarseSystem:
         slopes: tuple[np.ndarray, np.ndarray],
     ) -> "_Channel":
         """Couplings of a channel's light with itself and with the modes."""
-        sample, num, size = self._sample, len(self.modes), harmonic.shape[1]
+        sample, num = self._sample, len(self.modes)
         columns = slice(channel * self._columns, (channel + 1) * self._columns)
         root = self.fit.albedo[sample, channel] * np.sqrt(self.weight[sample] * self._factor)
         root = root.astype(np.float32)
         shading, *moves = (shade[:, columns] for shade in shades)
         direction = shading / np.sqrt((shading**2).sum(axis=1, keepdims=True) + 1e-20)
         scaled = harmonic * root[:, None]
-        outer = (direction[:, :, None] * scaled[:, None, :]).reshape(len(sample), -1)
-        own = -(outer.T @ outer)
-        square = scaled.T @ scaled
-        for k in range(0, len(own), size):
-            own[k : k + size, k : k + size] += square
+        own = self._by_products(direction, root**2) if self._products else _plain(direction, scaled)
         by_p, by_q = (
             move - direction * (direction * move).sum(axis=1, keepdims=True) for move in moves
         )
@@ -96,6 +99,23 @@ class CoarseSystem:
             change = by_p * p[:, None] + by_q * q[:, None]
             across[k] = ((change * root[:, None]).T @ scaled).ravel()
         return _Channel(own, across)
+
+    def _by_products(
+        self, direction: Float[np.ndarray, "s r"], weight: Float[np.ndarray, " s"]
+    ) -> Float[np.ndarray, "l l"]:
+        """What `_plain` gives, with sums over pixels for what products of harmonics are made of."""
+        made, num = self._products, direction.shape[1]
+        assert made is not None
+        first, second = np.triu_indices(num)
+        across = -direction[:, first] * direction[:, second]
+        across[:, first == second] += 1
+        across *= weight[:, None]
+        sums = (self._functions @ across).T @ made.table.astype(np.float32)
+        pair = np.empty((num, num), np.int64)
+        pair[first, second] = pair[second, first] = np.arange(len(first))
+        size = len(made.place)
+        blocks = sums[:, made.place.ravel()][pair].reshape(num, num, size, size)
+        return blocks.transpose(0, 2, 1, 3).reshape(num * size, num * size)
 
     def damp(self, edge: Float[np.ndarray, " P"], light: float) -> Float[np.ndarray, " CR"] | None:
         """Factorise with damping; returns that of the light, column by column.
@@ -119,11 +139,13 @@ class CoarseSystem:
             lambda k: self._channels[k].held(held_by[k] + _RIDGE * self._channels[k].size + 1e-30),
             range(len(self._channels)),
         )
-        self._solved = [channel for channel in solved if channel is not None]
-        if len(self._solved) < len(solved):
+        found = [channel for channel in solved if channel is not None]
+        if len(found) < len(solved):
             return None
-        for channel, answered in zip(self._channels, self._solved, strict=True):
-            matrix -= channel.across @ answered.answers.astype(float)
+        self._lower = np.stack([channel.lower for channel in found])
+        self._across = np.concatenate([channel.across for channel in self._channels], axis=1)
+        self._answers = np.concatenate([channel.answers for channel in found])
+        matrix -= self._across @ self._answers.astype(float)
         factor = _factorised((matrix + matrix.T) / 2)
         if factor is None:
             return None
@@ -136,31 +158,35 @@ class CoarseSystem:
         """Amounts of the modes and light that answer a right-hand side."""
         size, channels = len(light), self.level.num_channels
         stacked = light.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
-        right = stacked.astype(np.float32)
-        found = [solved.solve(own) for solved, own in zip(self._solved, right, strict=True)]
-        rest = amounts.astype(float)
-        for channel, own in zip(self._channels, found, strict=True):
-            rest -= channel.across @ own
+        found = stacked.astype(np.float32)
+        triangular.solve(self._lower, found)
+        rest = amounts - self._across @ found.ravel()
         moved = scipy.linalg.cho_solve(self._inverse, rest, check_finite=False)
-        each = [
-            own - solved.answers @ moved.astype(np.float32)
-            for solved, own in zip(self._solved, found, strict=True)
-        ]
-        back = np.stack(each).astype(float).reshape(channels, -1, size)
+        each = found.ravel() - self._answers @ moved.astype(np.float32)
+        back = each.astype(float).reshape(channels, -1, size)
         return moved, back.transpose(2, 0, 1).reshape(light.shape)
+
+
+def _plain(
+    direction: Float[np.ndarray, "s r"], scaled: Float[np.ndarray, "s K"]
+) -> Float[np.ndarray, "l l"]:
+    """Couplings of the light of a channel's photos by their shading, across its direction."""
+    outer = (direction[:, :, None] * scaled[:, None, :]).reshape(len(scaled), -1)
+    own = -(outer.T @ outer)
+    square, size = scaled.T @ scaled, scaled.shape[1]
+    for k in range(0, len(own), size):
+        own[k : k + size, k : k + size] += square
+    return np.asarray(own)
 
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """A channel's light for a given change of the modes, and for a right-hand side of its own."""
+    """A channel's light for a given change of the modes, and what finds it for anything else."""
 
-    factor: tuple[np.ndarray, bool]
+    lower: Float[np.ndarray, "l l"]
+    """Cholesky factor, row by row; what lies above the diagonal has no meaning."""
     answers: Float[np.ndarray, "l m"]
     """What the light does when the modes move."""
-
-    def solve(self, right: Float[np.ndarray, " l"]) -> Float[np.ndarray, " l"]:
-        """Light that answers a right-hand side while the modes stay."""
-        return scipy.linalg.cho_solve(self.factor, right, check_finite=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +210,7 @@ class _Channel:
         if factor is None:
             return None
         answers = scipy.linalg.cho_solve(factor, self.across.T, check_finite=False)
-        return _Solved(factor, answers)
+        return _Solved(np.ascontiguousarray(factor[0].T), answers)
 
 
 def _factorised(matrix: Float[np.ndarray, "n n"]) -> tuple[np.ndarray, bool] | None:

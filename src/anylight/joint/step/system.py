@@ -23,7 +23,7 @@ from anylight.joint.terms.protocol import LinearTerm
 from anylight.kernels import elimination, facets
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import Linear, descend
-from anylight.linalg.stencil import inner
+from anylight.linalg.stencil import advance, combine, inner
 
 _KEPT_PIXELS = 1 << 19
 """Up to this many pixels the shading and its slopes are kept, not computed again. (memory)"""
@@ -55,7 +55,7 @@ class Unknowns(NamedTuple):
 
 
 class _UnknownSpace:
-    """Surface and light as one vector; sums are float64, the surface's arrays may be float32."""
+    """Surface, in float32, and light as one vector; sums are float64."""
 
     def copy(self, a: Unknowns) -> Unknowns:
         return Unknowns(a.surface.copy(), a.light.copy())
@@ -64,16 +64,13 @@ class _UnknownSpace:
         return inner(a.surface, b.surface) + inner(a.light, b.light)
 
     def advance(self, along: float, p: Unknowns, ap: Unknowns, x: Unknowns, r: Unknowns) -> float:
-        x.surface[:] += along * p.surface
         x.light[:] += along * p.light
-        ap.surface[:] *= along
-        r.surface[:] -= ap.surface
         r.light[:] -= along * ap.light
-        return float(np.sqrt(self.dot(r, r)))
+        size = advance(np.float32(along), p.surface, ap.surface, x.surface, r.surface)
+        return float(np.sqrt(size + inner(r.light, r.light)))
 
     def combine(self, z: Unknowns, share: float, p: Unknowns) -> None:
-        p.surface[:] *= share
-        p.surface[:] += z.surface
+        combine(z.surface, np.float32(share), p.surface)
         p.light[:] *= share
         p.light[:] += z.light
 
@@ -188,8 +185,8 @@ class System:
         space = _UnknownSpace()
         if source is None:
             source = Unknowns(-self.surface_gradient, -self.light_gradient)
-        left = space.copy(source)
-        found = Unknowns(np.zeros(source.surface.shape), np.zeros_like(source.light))
+        left = Unknowns(source.surface.astype(np.float32), source.light.copy())
+        found = Unknowns(np.zeros_like(left.surface), np.zeros_like(source.light))
 
         def multiply(p: Unknowns) -> tuple[Unknowns, float]:
             product = self.multiply(p)

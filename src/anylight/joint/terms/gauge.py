@@ -17,7 +17,7 @@ from anylight.facets.grid import FacetGrid, Heights
 from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.linalg.stencil import inner
+from anylight.linalg.stencil import add, inner
 
 GaugeWeights = Float[np.ndarray, "3 3"]
 """Cost of gauge strain, as a share of the residual energy: strainᵀ · weights · strain."""
@@ -105,14 +105,15 @@ def strain(level: PyramidLevel, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndar
 
 def strain_gradient(
     level: PyramidLevel, unit: Float[np.ndarray, "3 P"], length: Float[np.ndarray, " P"]
-) -> list[Heights]:
-    """Derivative of the three strains by the surface."""
+) -> Float[np.ndarray, "3 h w"]:
+    """Derivative of the three strains by the surface, in float32."""
     along_p, along_q = (in_view(level, turn) for turn in level.turns(unit, length))
     share = level.cover / level.cover.sum(dtype=float)
-    return [
+    found = [
         level.scatter(share * p / size, share * q / size, np.float32)
         for p, q, size in zip(along_p, along_q, spread(), strict=True)
     ]
+    return np.stack(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +150,13 @@ class LinearGaugePrior:
     """The prior at a surface: of rank three."""
 
     strain: Float[np.ndarray, " 3"]
-    directions: list[Heights]
-    """Derivative of every strain by the heights."""
+    directions: Float[np.ndarray, "3 h w"]
+    """Derivative of every strain by the heights, in float32."""
     weights: GaugeWeights
     """In units of the energy."""
 
     def _add(self, amounts: Float[np.ndarray, " 3"], out: Heights) -> None:
-        for amount, direction in zip(amounts, self.directions, strict=True):
-            if amount:
-                out += amount * direction
+        add(amounts.astype(np.float32), self.directions, out)
 
     def add_gradient(self, out: Heights) -> None:
         """Add Dᵀ W s."""

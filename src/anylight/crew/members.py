@@ -1,0 +1,96 @@
+"""The threads themselves."""
+
+import ctypes
+import os
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from enum import Enum
+from queue import SimpleQueue
+from typing import Any
+
+from .calls import SLOTS, Loop
+from .waiting import ACTIVE, JOB, waiting
+
+_LINE = 64
+"""A line of a processor's cache. [bytes]"""
+_AWAKE = 5e-5
+"""Seconds that a thread looks for work all the time, without giving way to others."""
+
+
+class Outcome(Enum):
+    """What became of a loop."""
+
+    DONE = "done"
+    BUSY = "busy"
+    FAILED = "failed"
+
+
+class Crew:
+    """The calling thread and others, which wait for parts of its loops."""
+
+    def __init__(self, num: int) -> None:
+        self._work, self._lead, self._settle, _ = waiting()
+        size = JOB + 8 * (5 + SLOTS)
+        self._memory = (ctypes.c_uint8 * (size + _LINE))()
+        begin = ctypes.addressof(self._memory)
+        self._address = -(-begin // _LINE) * _LINE
+        first = self._address - begin
+        self._view = memoryview(self._memory).cast("B")[first : first + size]
+        self._head = struct.Struct("=5q")
+        self._busy = threading.Lock()
+        self._sleepers: deque[SimpleQueue[None]] = deque()
+        self._held: Sequence[Any] = ()
+        self._num = num
+        self._spins = self._pauses(_AWAKE)
+        for k in range(1, num):
+            threading.Thread(target=self._stay, name=f"anylight-{k}", daemon=True).start()
+
+    def _pauses(self, seconds: float) -> int:
+        """How many looks take so long."""
+        tries, taken = 1000, []
+        struct.pack_into("=q", self._view, ACTIVE, 1)
+        for _ in range(5):
+            begin = time.perf_counter()
+            self._settle(self._address, tries)
+            taken.append(time.perf_counter() - begin)
+        struct.pack_into("=q", self._view, ACTIVE, 0)
+        return max(100, int(tries * seconds / max(min(taken), 1e-9)))
+
+    def _stay(self) -> None:
+        bell: SimpleQueue[None] = SimpleQueue()
+        while True:
+            self._work(self._address, self._spins)
+            self._sleepers.append(bell)
+            bell.get()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a loop is running."""
+        return self._busy.locked()
+
+    def run(self, loop: Loop, begin: int, end: int, num: int, args: Sequence[Any]) -> Outcome:
+        """Run a loop in so many parts, unless the crew is busy with another thread's loop."""
+        if not self._busy.acquire(blocking=False):
+            return Outcome.BUSY
+        try:
+            self._wait()
+            self._held = args
+            self._head.pack_into(self._view, JOB, loop.address, begin, end, num, 0)
+            loop.pack(self._view, JOB + self._head.size, args)
+            for _ in range(min(num - 1, len(self._sleepers))):
+                self._sleepers.pop().put(None)
+            if not self._lead(self._address, self._spins):
+                self._wait()
+            self._held = ()
+            has_failed = self._head.unpack_from(self._view, JOB)[4]
+        finally:
+            self._busy.release()
+        return Outcome.FAILED if has_failed else Outcome.DONE
+
+    def _wait(self) -> None:
+        """Until nobody is active: what an interrupted job left may still be running."""
+        while not self._settle(self._address, self._spins):
+            os.sched_yield() if hasattr(os, "sched_yield") else time.sleep(0)
