@@ -80,6 +80,8 @@ def look_near(
     order, left, states = min(order, _ORDER), [], []
     for closeness in (0.0, *CLOSENESS):
         at, effort = replace(level, closeness=closeness), plan.effort(_STEPS, _DAMPING)
+        if len(states) == 1:
+            effort = replace(effort, rival=states[0].energy / _PROMISING)
         found = yield from newton(at, plan.terms(at, ()), surface, light, order, effort, stage)
         surface, light = found.surface, found.light
         left.append(float(np.quantile(found.fit.misfit, 0.25)))
