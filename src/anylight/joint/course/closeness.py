@@ -77,7 +77,9 @@ def look_near(
     """
     if level.size < _LEAST_PIXELS:
         return None
-    order, left, states = min(order, _ORDER), [], []
+    order = min(order, _ORDER)
+    left: list[float] = []
+    states: list[Iterate] = []
     for closeness in (0.0, *CLOSENESS):
         at, effort = replace(level, closeness=closeness), plan.effort(_STEPS, _DAMPING)
         if len(states) == 1:
