@@ -79,11 +79,12 @@ SHADOW_SCENES = {
 }
 """Scenes for the rooms that know about cast shadows; the others run without that phase."""
 NEAR_SCENES = {
-    "medallion, near lamps": StudyScene(
-        msgspec.structs.replace(_BASE, shape="medallion", height=64, lamp_distance=2.0)
+    "medallion, near lamps, colour": StudyScene(
+        msgspec.structs.replace(_BASE, shape="medallion", height=64, lamp_distance=2.0),
+        colour=True,
     ),
 }
-"""Scenes for what is only asked where lamps may be near."""
+"""Scenes for what is only asked where lamps may be near; without colour they are not found."""
 NEAR_ROOMS = ("joint.course.closeness.", "joint.course.attempts._NEAR_STEPS")
 SHADOW_ROOMS = ("joint.shadows.", "joint.record.", "sky.")
 LARGE = "bust, 240 pixels"

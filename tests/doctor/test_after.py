@@ -7,6 +7,7 @@ from intake.files import rendering
 import anylight
 from anylight.doctor.after import _about_shadows, diagnose
 from anylight.doctor.before import examine
+from anylight.doctor.sentences import gauge_sentence
 from anylight.intake.load import load
 from anylight.intake.shifts import Shifts
 from anylight.io.capture import save_capture
@@ -160,3 +161,11 @@ def test_the_worst_comes_first(shaken, examination):
     found = [finding.severity for finding in diagnose(result, intake.capture, examination)]
     order = ["problem", "warning", "note", "good"]
     assert found == sorted(found, key=order.index)
+
+
+@pytest.mark.parametrize("play", [6.0, 30.0])
+def test_near_lamps_are_told_to_move_not_the_camera(play):
+    gauge = dict.fromkeys(("tilt_u_deg", "tilt_v_deg", "relief_deg"), play)
+    assert "shorter lens" in gauge_sentence(gauge)
+    assert "shorter lens" not in gauge_sentence(gauge, 2.0)
+    assert "Lamps farther away" in gauge_sentence(gauge, 2.0)

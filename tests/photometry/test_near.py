@@ -5,7 +5,13 @@ import pytest
 
 from anylight.photometry.environment import irradiance, texel_directions
 from anylight.photometry.harmonics import all_harmonics, harmonics, is_shading
-from anylight.photometry.near import NearLight, brightening, near_response, relative_places
+from anylight.photometry.near import (
+    NearLight,
+    brightening,
+    light_at,
+    near_response,
+    relative_places,
+)
 
 
 def directions(rng, num):
@@ -42,6 +48,18 @@ def test_one_lamp_lights_by_the_cosine_over_the_squared_distance(rng):
     cosine = np.maximum((normals * towards).sum(axis=1) / distance, 0)
     at_middle = irradiance(maps, lamp[None])[0, 0, 0]
     assert np.allclose(found, at_middle * cosine / distance**2)
+
+
+def test_light_at_a_place_is_the_harmonics_of_its_shading(rng):
+    points, places = directions(rng, 50), rng.uniform(-0.4, 0.4, (50, 3))
+    light = light_at(places, 6, 0.5)
+    found = np.einsum("nk,nka->na", harmonics(points, 6), light)
+    off = found - near_response(points, places, 6, 0.5)
+    assert np.abs(off[:, :16]).max() < 0.01
+    assert np.sqrt((off**2).mean()) < 0.02
+    still = light_at(np.zeros((1, 3)), 6, 0.5)[0]
+    assert np.allclose(still[:, is_shading(6)], np.eye(len(still)), atol=1e-12)
+    assert np.abs(still[:, ~is_shading(6)]).max() < 1e-12
 
 
 def test_places_are_measured_in_object_sizes(rng):

@@ -45,7 +45,10 @@ def told(solution: Solution, capture: Capture, numbers: Int[np.ndarray, " M"]) -
     """
     record = dict(solution.record)
     if "gauge" in record:
-        record["gauge"] = {**record["gauge"], "sentence": gauge_sentence(record["gauge"])}
+        record["gauge"] = {
+            **record["gauge"],
+            "sentence": gauge_sentence(record["gauge"], record.get("lamp_distance")),
+        }
     if record.get("lens") is not None:
         record["gauge"]["sentence"] = lens_sentence(record["lens"], record["gauge"])
     elif "gauge" in record and not capture.lens_known:
@@ -62,20 +65,26 @@ def told(solution: Solution, capture: Capture, numbers: Int[np.ndarray, " M"]) -
     return replace(solution, warnings=tuple(warnings), record=record)
 
 
-def gauge_sentence(gauge: dict[str, Any]) -> str:
-    """Say how firmly the photos hold the overall shape."""
+def gauge_sentence(gauge: dict[str, Any], lamp_distance: float | None = None) -> str:
+    """Say how firmly the photos hold the overall shape, and what would hold it better.
+
+    Args:
+        gauge: the play of tilt and relief.
+        lamp_distance: of lamps that are near.
+    """
     worst = max(gauge[name] for name in _GAUGE)
     if worst < _VAGUE_DEG:
         return f"the photos fix the overall tilt and relief to about {worst:.1f} degrees."
+    remedy = "A shorter lens from closer by" if lamp_distance is None else "Lamps farther away"
+    plural = "" if lamp_distance is not None else "s"
     if worst < _GUESS_DEG:
         return (
             f"the photos leave about {worst:.0f} degrees of play in the overall tilt or relief; "
-            "fine detail is more certain. A shorter lens from closer by pins it down."
+            f"fine detail is more certain. {remedy} pin{plural} it down."
         )
     return (
         "the photos do not decide the overall tilt and relief (about "
-        f"{min(worst, 45):.0f} degrees of play): they follow {_GUESS} A shorter lens from closer "
-        "by decides it."
+        f"{min(worst, 45):.0f} degrees of play): they follow {_GUESS} {remedy} decide{plural} it."
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from anylight.compiler import numba
-from anylight.photometry.harmonics import harmonics, num_harmonics
-from anylight.photometry.near import near_response
+from anylight.photometry.harmonics import degrees, harmonics, num_harmonics
+from anylight.photometry.near import light_at
 from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
@@ -55,33 +55,58 @@ def basis(order: int) -> Basis:
     return Basis(order, exponents, matrix)
 
 
-_FIELD_ORDERS = (4, 4, 4, 2, 2, 2, 2, 2, 2)
-"""Order up to which light changes with x, y, z and their products."""
+_FIELD_DEGREE = 3
+"""Light may change with products of so many coordinates of the place."""
 _REACH = (0.5, 0.5, 0.35)
 """Half sizes of the box, in object sizes, in which the change is right."""
+_NODES = 4
+"""Places per axis of that box at which it is computed."""
 
 
-def place_fields(places: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "9 n"]:
-    """Functions of the place that light may change with: x, y, z and their products."""
+def _field_powers() -> list[tuple[int, int, int]]:
+    """Exponents of the functions of the place."""
+    return [
+        (a, b, degree - a - b)
+        for degree in range(1, _FIELD_DEGREE + 1)
+        for a in range(degree, -1, -1)
+        for b in range(degree - a, -1, -1)
+    ]
+
+
+def place_fields(places: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "F n"]:
+    """Functions of the place that light may change with: x, y, z, products of two and of three."""
     x, y, z = np.clip(places, -1, 1).T
-    return np.stack([x, y, z, x * x, x * y, x * z, y * y, y * z, z * z]).astype(np.float32)
+    return np.stack([x**a * y**b * z**c for a, b, c in _field_powers()]).astype(np.float32)
 
 
 @cache
 def near_basis(order: int, closeness: float) -> Basis:
-    """Monomials of normals and places whose sums are `near_response`, found by fitting it."""
-    parts = [basis(order), *(basis(min(own, order)) for own in _FIELD_ORDERS)]
+    """Monomials of normals and places whose sums are `near_response`.
+
+    The light at the places of a grid is `light_at`; polynomials of the place are fitted to it. The
+    more coordinates of the place are multiplied, the lower the harmonics that change with them.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places = np.stack(np.meshgrid(nodes, nodes, nodes, indexing="ij"), axis=-1).reshape(-1, 3)
+    places *= _REACH
+    weight = np.sqrt(np.einsum("i,j,k->ijk", weights, weights, weights)).reshape(-1, 1)
+    powers = [(0, 0, 0), *_field_powers()]
+    table = weight * np.prod(places[:, None, :] ** np.array(powers), axis=2)
+    orders = np.array([min(order, max(order + 2 - 2 * sum(own), 2)) for own in powers])
+    wanted = weight[:, :, None] * light_at(places, order, closeness)
+    light = np.zeros((len(powers), *wanted.shape[1:]))
+    first = 0
+    for degree in degrees(order):
+        last, used = first + 2 * degree + 1, orders >= degree
+        right = wanted[:, first:last].reshape(len(places), -1)
+        found = np.linalg.lstsq(table[:, used], right, rcond=None)[0]
+        light[used, first:last] = found.reshape(-1, last - first, wanted.shape[2])
+        first = last
+    parts = [basis(int(own)) for own in orders]
     exponents = np.concatenate([part.exponents for part in parts])
     fields = np.concatenate([np.full(part.size, k) for k, part in enumerate(parts)])
-    rng, num = np.random.default_rng(0), 12 * len(exponents)
-    points = rng.standard_normal((num, 3))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    places = rng.uniform(-1, 1, (num, 3)) * _REACH
-    values = np.concatenate([np.ones((1, num)), place_fields(places)])
-    table = np.prod(points[:, None, :] ** exponents, axis=2) * values[fields].T
-    wanted = near_response(points, places, order, closeness)
-    matrix = np.linalg.lstsq(table, wanted, rcond=1e-9)[0].T
-    return Basis(order, exponents, np.ascontiguousarray(matrix), fields)
+    matrix = [own[: part.size].T @ part.matrix for own, part in zip(light, parts, strict=True)]
+    return Basis(order, exponents, np.ascontiguousarray(np.concatenate(matrix, axis=1)), fields)
 
 
 def num_tiles(num: int) -> int:
@@ -89,7 +114,7 @@ def num_tiles(num: int) -> int:
     return -(-num // TILE)
 
 
-EVERYWHERE = np.empty((9, 0), np.float32)
+EVERYWHERE = np.empty((0, 0), np.float32)
 """No functions of the place: light is the same everywhere."""
 
 
@@ -153,7 +178,7 @@ def fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, out):
 
 @numba.njit(**_OPTIONS)
 def spread_tile(fields, places, first, size, out):
-    """Multiply monomials (K, TILE) by their functions of the place (9, P), in place."""
+    """Multiply monomials (K, TILE) by their functions of the place (F, P), in place."""
     for k in range(len(fields)):
         if fields[k] > 0:
             row, field = out[k], places[fields[k] - 1]
@@ -172,7 +197,7 @@ def evaluate(begin, end, exponents, unit, fields, places, out):
 
 
 def near_terms(
-    unit: Float[np.ndarray, "3 n"], fields: Float[np.ndarray, "9 n"], order: int, closeness: float
+    unit: Float[np.ndarray, "3 n"], fields: Float[np.ndarray, "F n"], order: int, closeness: float
 ) -> Float[np.ndarray, "n A"]:
     """The functions of `near_basis` at some pixels: what the solver takes for `near_response`."""
     own = near_basis(order, closeness)

@@ -51,12 +51,12 @@ def _brightening(
     assert scene.normals is not None
     inside = scene.mask & np.isfinite(scene.depth)
     v, u = np.nonzero(inside)
-    fields = np.zeros((9, *scene.mask.shape), np.float32)
+    places = np.zeros((*scene.mask.shape, 3))
     points = scene.camera.points(u.astype(float), v.astype(float), scene.depth[inside])
-    fields[:, inside] = place_fields(relative_places(points))
+    places[inside] = relative_places(points)
     near = NearLight(scene.closeness, light)
     normals = np.nan_to_num(scene.normals[rows, columns])
-    here = fields[:, rows, columns]
+    here = place_fields(places[rows, columns])
     response = near_terms(normals.T, here, near.order, near.closeness)
     return brightening(near, normals, response)
 

@@ -19,10 +19,12 @@ from jaxtyping import Float
 from anylight.arrays import Vectors
 
 from .environment import irradiance, texel_directions
-from .harmonics import all_harmonics, half_cosine, harmonics, is_shading
+from .harmonics import all_harmonics, half_cosine, half_cosines, harmonics, is_shading
 
 _ROWS = 48
 """Rows of the maps that integrals are taken over."""
+_NODES = 16
+"""Rows of directions that integrals of harmonics are taken over."""
 _LEAST = 0.02
 """Less light than this share of the mean says nothing about how it changes."""
 _MOST = 10.0
@@ -84,6 +86,27 @@ def near_response(
     directions = texel_directions(_ROWS, 2 * _ROWS)
     maps = np.moveaxis(all_harmonics(directions, order), -1, 0)[..., None] * _scales(order)
     return irradiance(maps, normals, places=closeness * places)[:, 0].T
+
+
+def light_at(
+    places: Float[np.ndarray, "n 3"], order: int, closeness: float
+) -> Float[np.ndarray, "n K A"]:
+    """Shading at places as `harmonics` of the normal, by light of every one of `all_harmonics`.
+
+    Up to the order; what the light of a degree adds to higher ones away from the middle is left
+    out.
+    """
+    cosine, weight = np.polynomial.legendre.leggauss(_NODES)
+    around = (np.arange(2 * _NODES) + 0.5) * np.pi / _NODES
+    sine = np.sqrt(1 - cosine**2)[:, None]
+    x, y, z = np.broadcast_arrays(sine * np.cos(around), sine * np.sin(around), cosine[:, None])
+    lamps = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+    power = np.repeat(weight, len(around))[:, None] * (np.pi / _NODES)
+    source = power * all_harmonics(lamps, order) * _scales(order).reshape(-1)
+    towards = lamps - closeness * places[:, None, :]
+    square = (towards**2).sum(axis=2, keepdims=True)
+    seen = harmonics(towards / np.sqrt(square), order) * (half_cosines(order) / square)
+    return np.einsum("ntk,ta->nka", seen, source, optimize=True)
 
 
 def _scales(order: int) -> Float[np.ndarray, "A 1 1 1"]:

@@ -135,16 +135,21 @@ class Attempts:
             state = higher
         return self.judged(attempt.name, attempt.volume, state)
 
-    def nearer(self, attempt: Attempt) -> Trying:
-        """Take the light of far lamps for that of near ones, as this level's are."""
+    def nearer(self, attempt: Attempt, certain: int) -> Trying:
+        """Take an attempt under near lamps through the higher orders.
+
+        Args:
+            attempt: at this level.
+            certain: orders up to this one are always taken.
+        """
         plan, terms, state = self.plan, self.plan.terms(self.level, self.others), attempt.state
         stage = Stage(self.number, attempt.name)
-        for order in (attempt.order, *(o for o in plan.orders if o > attempt.order)):
+        for order in (o for o in plan.orders if o >= attempt.order):
             effort = plan.effort(_NEAR_STEPS, _LATER_DAMPING)
             higher = yield from newton(
                 self.level, terms, state.surface, state.light, order, effort, stage
             )
-            if order > attempt.order and higher.energy > _WORTHWHILE * state.energy:
+            if order > max(certain, _CERTAIN) and higher.energy > _WORTHWHILE * state.energy:
                 break
             state = higher
         return self.judged(attempt.name, attempt.volume, state)

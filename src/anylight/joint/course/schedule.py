@@ -18,7 +18,7 @@ from anylight.model.status import Status
 
 from .attempts import Attempt, Attempts, Candidate, balloons_and_rival
 from .climb import Climb
-from .closeness import BELIEVED, CLOSENESS, Looking, may_be_near
+from .closeness import is_believed, is_worth_a_look, look_near
 from .integrable import variety
 from .knowledge import gauge_knowledge
 from .plan import Plan
@@ -116,8 +116,8 @@ def solve(
             first.append((yield from _shared(early.first(candidate), counter)))
         best = brought(min(first, key=_score))
         finalists.append((yield from _shared(tries.raised(best), counter)))
-        if plan.near and not terms and (yield from _shared(_look(tries, finalists[0]), counter)):
-            nearest = yield from _shared(_nearer(tries, finalists[0]), counter)
+        if plan.near and not terms and is_worth_a_look(finalists[0].energy):
+            nearest = yield from _shared(_nearer(every[number:], tries, finalists[0]), counter)
             if nearest is not None:
                 closeness, finalists[0] = nearest
                 levels = [replace(level, closeness=closeness) for level in levels]
@@ -157,24 +157,34 @@ def solve(
     )
 
 
-def _look(tries: Attempts, attempt: Attempt) -> Looking:
-    """Whether the lamps of an attempt may be near."""
-    stage = Stage(tries.number, f"{attempt.name}, near lamps?")
-    return may_be_near(tries.level, tries.plan, attempt.state, attempt.order, stage)
-
-
 def _nearer(
-    tries: Attempts, attempt: Attempt
+    levels: Sequence[PyramidLevel], tries: Attempts, attempt: Attempt
 ) -> Generator[tuple[Iterate, NewtonReport], None, tuple[float, Attempt] | None]:
-    """The closeness that explains the photos best, and what it leads to; None if far lamps do."""
-    tried: dict[float, Attempt] = {}
-    latest = attempt
-    for closeness in CLOSENESS:
-        near = replace(tries, level=replace(tries.level, closeness=closeness))
-        latest = yield from near.nearer(latest)
-        tried[closeness] = latest
-    best = min(tried, key=lambda closeness: tried[closeness].energy)
-    return (best, tried[best]) if BELIEVED * tried[best].energy < attempt.energy else None
+    """The closeness that explains the photos best, and what it leads to; None if far lamps do.
+
+    Args:
+        levels: from that of the attempts to a coarse one on which lamps are looked at.
+        tries: the attempts.
+        attempt: what far lamps led to.
+    """
+    surface, last = attempt.state.surface, tries.number + len(levels) - 1
+    for fine, coarse in pairwise(levels):
+        surface = coarsened(fine, coarse, surface)
+    stage = Stage(last, f"{attempt.name}, near lamps?")
+    seen = yield from look_near(
+        levels[-1], tries.plan, surface, attempt.state.light, attempt.order, stage
+    )
+    if seen is None:
+        return None
+    at = [
+        replace(tries, level=replace(level, closeness=seen.closeness), number=tries.number + k)
+        for k, level in enumerate(levels)
+    ]
+    found = at[-1].judged(attempt.name, attempt.volume, seen.state)
+    for finer, coarser in zip(at[-2::-1], at[:0:-1], strict=True):
+        found = finer.brought(coarser.level, found)
+    found = yield from at[0].nearer(found, attempt.order)
+    return (seen.closeness, found) if is_believed(found.energy, attempt.energy) else None
 
 
 def _score(attempt: Attempt) -> float:

@@ -22,7 +22,7 @@ def evened(
     white: float,
     near: NearLight | None,
     unit: Float[np.ndarray, "3 P"],
-    fields: Float[np.ndarray, "9 P"] | None,
+    fields: Float[np.ndarray, "F P"] | None,
 ) -> tuple[Capture, float]:
     """The capture under the light in the middle of the object, and its own white.
 

@@ -87,7 +87,7 @@ def _table(level: PyramidLevel, light: Light) -> _Table:
 
 
 def pixel_normals(
-    level: PyramidLevel, light: Light, fields: Float[np.ndarray, "9 P"] | None = None
+    level: PyramidLevel, light: Light, fields: Float[np.ndarray, "F P"] | None = None
 ) -> PixelNormals:
     """Slopes that explain every pixel best by itself.
 
@@ -130,7 +130,7 @@ def _face_some(
     part: slice,
     light: Light,
     table: _Table,
-    fields: Float[np.ndarray, "9 n"] | None,
+    fields: Float[np.ndarray, "F n"] | None,
 ) -> PixelNormals:
     pixels = level.domain.pixels[part]
     found = clamp_slant(level.camera, pixels, table.best(level, part))
@@ -151,7 +151,7 @@ class _Facing:
         level: PyramidLevel,
         part: slice,
         light: Light,
-        fields: Float[np.ndarray, "9 n"] | None,
+        fields: Float[np.ndarray, "F n"] | None,
         p: Float[np.ndarray, " n"],
         q: Float[np.ndarray, " n"],
     ) -> None:

@@ -31,7 +31,7 @@ class Fit:
     length: Float[np.ndarray, " P"]
     albedo: Float[np.ndarray, "P C"]
     misfit: Float[np.ndarray, " P"]
-    fields: Float[np.ndarray, "9 P"] | None = None
+    fields: Float[np.ndarray, "F P"] | None = None
     """What the light changes with from pixel to pixel (see `PyramidLevel.fields`)."""
 
     def some(self, which: Int[np.ndarray, " n"]) -> "Fit":
@@ -67,7 +67,7 @@ def evaluate_slopes(
     q: Float[np.ndarray, " n"],
     light: Light,
     part: slice | Int[np.ndarray, " n"] = EVERY,
-    fields: Float[np.ndarray, "9 n"] | None = None,
+    fields: Float[np.ndarray, "F n"] | None = None,
 ) -> Fit:
     """Fit the albedo to facets of given slopes, whether or not they make a surface.
 

@@ -24,7 +24,7 @@ class PyramidLevel(FacetGrid):
     closeness: float = 0.0
     """Of the lamps (see `photometry.near`)."""
 
-    def fields(self, surface: Heights) -> Float[np.ndarray, "9 P"] | None:
+    def fields(self, surface: Heights) -> Float[np.ndarray, "F P"] | None:
         """What light may change with from pixel to pixel; None under far lamps."""
         if not self.closeness:
             return None

@@ -27,6 +27,8 @@ from anylight.linalg.stencil import advance, combine, inner
 
 _KEPT_PIXELS = 1 << 19
 """Up to this many pixels the shading and its slopes are kept, not computed again. (memory)"""
+_KEPT_TERMS = 48
+"""Where a pixel has more terms than these, fewer pixels are kept. (memory)"""
 _NO_CURVATURE = 1e-15
 """Curvature by a slope below this is none. (guard)"""
 
@@ -105,10 +107,10 @@ class System:
     def __post_init__(self) -> None:
         level = self.level
         self.weight = self.weight.astype(np.float32)
-        self._at = linearise(
-            level, self.light, self.fit, self.weight, keep=level.size <= _KEPT_PIXELS
-        )
         self._matrix = basis_of(level, self.light).matrix
+        terms = max(self._matrix.shape[1], _KEPT_TERMS)
+        keep = level.size * terms <= _KEPT_PIXELS * _KEPT_TERMS
+        self._at = linearise(level, self.light, self.fit, self.weight, keep=keep)
         self.blocks = self._at.blocks
         self.light_gradient = self._matrix @ self._at.light
         self.surface_gradient = level.scatter(self._at.slopes[0], self._at.slopes[1], np.float32)
