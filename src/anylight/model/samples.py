@@ -5,11 +5,14 @@ from jaxtyping import Bool, Float, Shaped
 
 from anylight.errors import InvalidInputError
 from anylight.model.capture import Capture
+from anylight.threads import in_parallel
 
 WHITE_QUANTILE = 0.99
 """Share of the samples on the object that are darker than white."""
 SATURATED = 0.985
 """Integer samples above this share of the full scale tell only that they were bright."""
+_CHUNK = 65536
+"""Pixels that are summed together. (memory)"""
 GLARE = 1e3
 """Brighter than this, relative to white, makes no difference."""
 
@@ -35,9 +38,16 @@ def is_saturated(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
 
 def mean_photo(capture: Capture) -> Float[np.ndarray, "C P"]:
     """The masked pixels of the mean of all photos, relative to full scale."""
-    total = np.zeros((np.count_nonzero(capture.mask), capture.num_channels))
-    for photo in capture.photos:
-        total += photo[capture.mask]
+    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    places = np.flatnonzero(capture.mask)
+    total = np.zeros((len(places), capture.num_channels))
+
+    def add(start: int) -> None:
+        some, own = places[start : start + _CHUNK], total[start : start + _CHUNK]
+        for photo in flat:
+            own += photo[some]
+
+    in_parallel(add, range(0, len(places), _CHUNK))
     return (total / (capture.full_scale * capture.num_photos)).T.copy()
 
 
@@ -56,7 +66,9 @@ def white_level(capture: Capture) -> float:
 def _counted_quantile(capture: Capture) -> float:
     """Quantile of integers by counting, without sorting."""
     dtype = capture.photos.dtype
-    counts = np.zeros(np.iinfo(dtype).max + 1, np.int64)
-    for photo in capture.photos:
-        counts += np.bincount(photo[capture.mask].ravel(), minlength=len(counts))
+    num = np.iinfo(dtype).max + 1
+    places = np.flatnonzero(capture.mask)
+    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    each = in_parallel(lambda photo: np.bincount(photo[places].ravel(), minlength=num), flat)
+    counts = np.sum(each, axis=0)
     return float(np.searchsorted(np.cumsum(counts), WHITE_QUANTILE * counts.sum()))

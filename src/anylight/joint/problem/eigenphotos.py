@@ -5,6 +5,7 @@ combinations of all photos instead of the photos themselves.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
@@ -15,6 +16,7 @@ from anylight.joint.options import DefaultOptions
 from anylight.kernels.averaging import average_alike
 from anylight.model.capture import Capture
 from anylight.model.samples import is_usable, scaled
+from anylight.threads import in_parallel
 
 MOST = DefaultOptions().eigenphotos
 """Eigen-photos kept per channel. (definition)"""
@@ -87,17 +89,16 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
     places = np.flatnonzero(capture.mask)
     values = np.empty((len(places), channels * kept), np.float32)
     basis = np.empty((channels, num, kept))
-    good = np.zeros(len(places), np.float32)
-    bad = 0
-    least = []
     rough = _roughness(flat, capture.mask, white)
-    for c in range(channels):
+
+    def one(c: int) -> _Channel:
         gram = np.zeros((num, num))
+        good, bad = np.empty(len(places), np.float32), 0
         lacking = []
         for start in range(0, len(places), _BLOCK):
             stored = flat[:, places[start : start + _BLOCK], c]
             usable = is_usable(stored)
-            good[start : start + _BLOCK] += usable.mean(axis=0) / channels
+            good[start : start + _BLOCK] = usable.mean(axis=0) / channels
             whole = usable.all(axis=0)
             sample = scaled(stored, white).astype(np.float64)
             gram += sample[:, whole] @ sample[:, whole].T
@@ -111,15 +112,31 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
         else:
             basis[c] = _leading(gram, kept)[0]
             rest = max(float(np.linalg.eigvalsh(gram)[0]), 0.0) / len(places)
-        least.append(rest)
         whole = np.setdiff1d(np.arange(len(places)), lacks, assume_unique=True)
         for start in range(0, len(whole), _BLOCK):
             own = whole[start : start + _BLOCK]
             sample = scaled(flat[:, places[own], c], white)
             values[own, c * kept : (c + 1) * kept] = sample.T @ basis[c]
-    noise = min(float(np.sqrt(np.mean(least))), rough)
-    bad_share = bad / (num * channels * len(places))
+        return _Channel(good, bad, rest)
+
+    found = in_parallel(one, range(channels))
+    noise = min(float(np.sqrt(np.mean([channel.least for channel in found]))), rough)
+    bad_share = sum(channel.bad for channel in found) / (num * channels * len(places))
+    good = np.zeros(len(places), np.float32)
+    for channel in found:
+        good += channel.good
     return EigenPhotos(values, basis, good, bad_share, noise)
+
+
+class _Channel(NamedTuple):
+    """What is known of a channel's samples."""
+
+    good: Float[np.ndarray, " P"]
+    """Usable share of every pixel's samples, of all channels'."""
+    bad: int
+    """Samples that are not."""
+    least: float
+    """What the faintest direction leaves."""
 
 
 def _leading(gram: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:
