@@ -1,15 +1,16 @@
 """Threads that share the parts of compiled loops."""
 
-import os
 import threading
 import time
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from anylight.compiler import numba
 from anylight.crew.calls import knows_arrays, loop_of
 from anylight.crew.members import Crew, Outcome
+from anylight.threads import loop, use_threads
 
 
 @numba.njit(nogil=True)
@@ -38,7 +39,7 @@ def arguments(size):
     rng = np.random.default_rng(size)
     values = rng.random((size, 6), np.float32)[:, ::2]  # neither dense nor in order
     pair = (rng.random(size), np.asfortranarray(rng.random((2, size))))
-    return [values, 2.5, pair, True, np.int32(3), np.zeros(size)]
+    return [values, 2.5, pair, np.True_, np.int32(3), np.zeros(size)]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,15 @@ def test_threads_that_fell_asleep_wake_up_again(crew):
         assert out[0] > 10
 
 
+def test_a_crew_that_is_disbanded_leaves_no_thread():
+    crew, out = Crew(3), np.zeros(3)
+    crew.run(loop_of(slow, [1, out]), 0, 3, 3, [1, out])
+    crew.disband()
+    assert not any(member.is_alive() for member in crew._members)
+    crew.run(loop_of(slow, [1, out]), 0, 3, 3, [1, out])
+    assert (out == 2).all()
+
+
 def test_a_failure_is_told_and_the_crew_goes_on(crew):
     values = np.ones(40)
     values[33] = -1
@@ -85,12 +95,29 @@ def test_a_second_thread_finds_it_busy(crew):
     first = threading.Thread(target=lambda: crew.run(job, 0, 2, 2, [rounds, out]))
     first.start()
     while not crew.is_busy:
-        os.sched_yield()
+        time.sleep(0)
     seen.append(crew.run(job, 0, 2, 2, [1, other]))
     first.join()
     seen.append(crew.run(job, 0, 2, 2, [1, other]))
     assert seen == [Outcome.BUSY, Outcome.DONE]
     assert (other == 1).all()
+
+
+def test_arrays_of_other_machines_are_not_taken_for_ours():
+    def copied(begin, end, values, out):
+        for i in range(begin, end):
+            out[i] = values[i]
+
+    kernel = loop({}, over="out", grain=1)(copied)
+    values, out = np.arange(8.0), np.zeros(8)
+    use_threads(2)
+    try:
+        kernel(values, out)
+        assert (out == values).all()
+        with pytest.raises(TypingError):
+            kernel(values.astype(">f8"), out)
+    finally:
+        use_threads(None)
 
 
 def test_what_a_loop_cannot_take_is_said():

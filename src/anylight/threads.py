@@ -19,7 +19,7 @@ import threadpoolctl
 from numba._dispatcher import compute_fingerprint
 
 from anylight.compiler import IS_KEPT, compiling, numba
-from anylight.crew.calls import knows_arrays, loop_of
+from anylight.crew.calls import is_plain, knows_arrays, loop_of
 from anylight.crew.members import Crew, Outcome
 
 __all__ = [
@@ -152,6 +152,8 @@ def loop(
                 compiled(begin, end, *args)
 
         def shared(threads: int, begin: int, end: int, num: int, args: tuple[Any, ...]) -> bool:
+            if not is_plain(args):
+                return False
             key = compute_fingerprint(args)
             if key not in known:
                 known[key] = loop_of(compiled, args)

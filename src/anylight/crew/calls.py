@@ -100,8 +100,22 @@ class Loop:
     def pack(self, into: memoryview, place: int, args: Sequence[Any]) -> None:
         """Write arguments, arrays as where they are."""
         flat = _flat(args) if self.has_tuples else args
-        values = [id(a) if isinstance(a, np.ndarray) else a for a in flat]
+        values = [
+            id(a) if isinstance(a, np.ndarray) else a.item() if isinstance(a, np.generic) else a
+            for a in flat
+        ]
         self.slots.pack_into(into, place, *values)
+
+
+def is_plain(args: Sequence[Any]) -> bool:
+    """Whether all arrays are such that their fingerprints tell their types."""
+    return all(
+        is_plain(a)
+        if isinstance(a, tuple)
+        else not isinstance(a, np.ndarray)
+        or (type(a) is np.ndarray and a.dtype.isnative and a.flags.aligned)
+        for a in args
+    )
 
 
 def _flat(args: Sequence[Any]) -> list[Any]:
@@ -141,6 +155,8 @@ def loop_of(dispatcher: Any, args: Sequence[Any]) -> Loop:
     call = ", ".join(f"{kind} {value}" for kind, value in zip(names, passed, strict=True))
     name = f"anylight_loop_{next(_numbers)}"
     at = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    if not at or made.signature.return_type != numba.types.none:
+        raise TypeError(f"{dispatcher.__name__} is not a loop")
     lines = "\n".join(text.lines)
     engine = compiled(f"""
 define i64 @{name}(i64 %begin, i64 %end, ptr %slots) {{

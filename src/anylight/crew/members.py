@@ -1,5 +1,6 @@
 """The threads themselves."""
 
+import atexit
 import ctypes
 import os
 import struct
@@ -18,6 +19,8 @@ _LINE = 64
 """A line of a processor's cache. [bytes]"""
 _AWAKE = 5e-5
 """Seconds that a thread looks for work all the time, without giving way to others."""
+_FAREWELL = 1.0
+"""How long to wait for each thread at the end of the program. [seconds]"""
 
 
 class Outcome(Enum):
@@ -45,8 +48,24 @@ class Crew:
         self._held: Sequence[Any] = ()
         self._num = num
         self._spins = self._pauses(_AWAKE)
+        self._is_over = False
+        self._members: list[threading.Thread] = []
         for k in range(1, num):
-            threading.Thread(target=self._stay, name=f"anylight-{k}", daemon=True).start()
+            member = threading.Thread(target=self._stay, name=f"anylight-{k}", daemon=True)
+            try:
+                member.start()
+            except RuntimeError:  # no more threads are to be had; fewer do the same work
+                break
+            self._members.append(member)
+        atexit.register(self.disband)
+
+    def disband(self) -> None:
+        """Let the others go; loops run on the calling thread alone after that."""
+        self._is_over = True
+        while self._sleepers:
+            self._sleepers.pop().put(None)
+        for member in self._members:
+            member.join(_FAREWELL)
 
     def _pauses(self, seconds: float) -> int:
         """How many looks take so long."""
@@ -61,10 +80,11 @@ class Crew:
 
     def _stay(self) -> None:
         bell: SimpleQueue[None] = SimpleQueue()
-        while True:
+        while not self._is_over:
             self._work(self._address, self._spins)
             self._sleepers.append(bell)
-            bell.get()
+            if not self._is_over:
+                bell.get()
 
     @property
     def is_busy(self) -> bool:
@@ -73,21 +93,19 @@ class Crew:
 
     def run(self, loop: Loop, begin: int, end: int, num: int, args: Sequence[Any]) -> Outcome:
         """Run a loop in so many parts, unless the crew is busy with another thread's loop."""
-        if not self._busy.acquire(blocking=False):
+        if self._busy.locked():
             return Outcome.BUSY
-        try:
+        with self._busy:
             self._wait()
-            self._held = args
-            self._head.pack_into(self._view, JOB, loop.address, begin, end, num, 0)
             loop.pack(self._view, JOB + self._head.size, args)
+            self._held = (loop, args)
+            self._head.pack_into(self._view, JOB, loop.address, begin, end, num, 0)
             for _ in range(min(num - 1, len(self._sleepers))):
                 self._sleepers.pop().put(None)
             if not self._lead(self._address, self._spins):
                 self._wait()
             self._held = ()
             has_failed = self._head.unpack_from(self._view, JOB)[4]
-        finally:
-            self._busy.release()
         return Outcome.FAILED if has_failed else Outcome.DONE
 
     def _wait(self) -> None:
