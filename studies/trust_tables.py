@@ -38,9 +38,10 @@ def trust_table(kept: dict[str, dict[str, Any]]) -> str:
         lines.append(f"| minutes of one core's time | {' | '.join(busy)} | |")
     days = ", ".join(f"{names[n]} on {kept[n]['day']}" for n in lengths)
     versions = ", ".join(dict.fromkeys(f"Python {kept[n]['python']}" for n in lengths))
-    wanted = max(kept[n].get("load", 0.0) / kept[n].get("cores", 1) for n in lengths)
-    if wanted > _BUSY:
-        versions += f", each core wanted by {wanted:.0f} programs at once"
+    for name in lengths:
+        wanted = kept[name].get("load", 0.0) / kept[name].get("cores", 1)
+        if wanted > _BUSY:
+            versions += f", each core wanted by {wanted:.0f} programs at once in the {name} form"
     soak = " The long form has not been run for this page yet."
     if "long" in kept:
         work = kept["long"].get("minutes_of_work", kept["long"]["minutes"])
