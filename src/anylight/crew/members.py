@@ -46,7 +46,6 @@ class Crew:
         self._busy = threading.Lock()
         self._sleepers: deque[SimpleQueue[None]] = deque()
         self._held: Sequence[Any] = ()
-        self._num = num
         self._spins = self._pauses(_AWAKE)
         self._is_over = False
         self._members: list[threading.Thread] = []

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from .engine import compiled
 
-LEFT, ACTIVE, JOB = 0, 64, 128
-"""Where they lie in a crew's memory, in a cache line each. [bytes]"""
+ACTIVE, JOB = 64, 128
+"""Where they lie in a crew's memory, behind `left`, in a cache line each. [bytes]"""
 _YIELDS = 2000
 """How often a thread looks for parts, after looking all the time, and gives way in between: about a
 millisecond if nobody else wants the core."""

@@ -168,11 +168,11 @@ class _Samples:
             normal = np.empty((num, channels, size, size))
             source = np.empty((num, channels, size), np.float32)
             for c in range(channels):
-                painted = own.terms * albedo[c, own.pixels].astype(np.float32)[:, None]
+                reflected = albedo[c, own.pixels].astype(np.float32)
+                painted = own.terms * reflected[:, None]
                 residual = lighting[:, c].astype(np.float32) @ painted.T - own.values[:, :, c]
                 weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                paint = albedo[c, own.pixels].astype(np.float32)
-                sums = (weight * paint**2) @ self._functions(own.pixels).T
+                sums = (weight * reflected**2) @ self._functions(own.pixels).T
                 normal[:, c] = (sums.astype(float) @ made.table)[:, made.place]
                 source[:, c] = (weight * own.values[:, :, c]) @ painted
             return normal, source
