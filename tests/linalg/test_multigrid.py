@@ -88,16 +88,38 @@ def test_compiled_loops_against_the_dense_matrix(rng):
     assert np.allclose(mixed, x + 0.3 * b)
 
 
-def interpolation(fine, coarse):
-    weights = np.zeros((fine, coarse))
-    for node in range(1, coarse - 1):
-        for place, weight in ((2 * node - 2, 0.5), (2 * node - 1, 1.0), (2 * node, 0.5)):
-            if place < fine:
-                weights[place, node] = weight
-    return weights
+def pulls(matrix, shape, axis):
+    """How strongly every node is coupled to the line before it and the line after it."""
+    couplings = matrix.reshape(*shape, *shape)
+    found = np.zeros((2, *shape))
+    for i, j in np.ndindex(*shape):
+        line = couplings[i, j].sum(axis=1 - axis)
+        for which, place in enumerate(((i, j)[axis] - 1, (i, j)[axis] + 1)):
+            if 0 <= place < len(line):
+                found[which, i, j] = max(-line[place], 0)
+    return found
+
+
+def interpolation(matrix, shape, axis):
+    """Nodes follow the coarse lines around them as they are coupled to each; lines 2I − 1 stay."""
+    before, after = pulls(matrix, shape, axis)
+    both = before + after
+    share = np.divide(before, both, out=np.full(shape, 0.5), where=both > 0)
+    coarse = list(shape)
+    coarse[axis] = (shape[axis] - 2) // 2 + 3
+    weights = np.zeros((*shape, *coarse))
+    for i, j in np.ndindex(*shape):
+        place = (i, j)[axis]
+        parts = [(place // 2, share[i, j]), (place // 2 + 1, 1 - share[i, j])]
+        for big, part in parts if place % 2 == 0 else [((place + 1) // 2, 1.0)]:
+            if 1 <= big < coarse[axis] - 1:
+                weights[(i, j, big, j) if axis == 0 else (i, j, i, big)] = part
+    return weights.reshape(np.prod(shape), -1), tuple(coarse)
 
 
 @pytest.mark.twin(
+    "linalg.stencil.share_columns",
+    "linalg.stencil.share_rows",
     "linalg.stencil.coarsen_columns",
     "linalg.stencil.coarsen_rows",
     "linalg.stencil.restrict",
@@ -108,20 +130,37 @@ def test_coarse_operators_are_galerkin_products(rng, shape):
     mask = rng.random(shape) < 0.8
     mask[0, 0] = mask[-1, -1] = True
     a = operator(rng, mask)
-    coarse = coarsen(a)
-    p = np.kron(
-        interpolation(a.centre.shape[0], coarse.centre.shape[0]),
-        interpolation(a.centre.shape[1], coarse.centre.shape[1]),
-    )
+    coarse, (left, up) = coarsen(a)
+    over_columns, narrow = interpolation(a.dense(), a.centre.shape, axis=1)
+    between = over_columns.T @ a.dense() @ over_columns
+    over_rows, _ = interpolation(between, narrow, axis=0)
+    p = over_columns @ over_rows
     assert np.allclose(p.T @ a.dense() @ p, coarse.dense())
-    fine = np.pad(rng.standard_normal(tuple(s - 2 for s in a.centre.shape)), 1)
+    inside = (a.centre > 0).astype(float)
+    fine = rng.standard_normal(a.centre.shape)
     small = np.pad(rng.standard_normal(tuple(s - 2 for s in coarse.centre.shape)), 1)
     restricted, prolonged = np.zeros_like(small), np.zeros_like(fine)
-    inside = np.pad(np.ones(tuple(s - 2 for s in fine.shape)), 1)
-    stencil.restrict(fine, restricted)
-    stencil.prolong(small, inside, prolonged)
-    assert np.allclose(restricted.ravel(), p.T @ fine.ravel())
+    stencil.restrict(fine, inside, left, up, restricted)
+    stencil.prolong(small, inside, left, up, prolonged)
+    assert np.allclose(restricted.ravel(), p.T @ (inside * fine).ravel())
     assert np.allclose(prolonged.ravel(), inside.ravel() * (p @ small.ravel()))
+
+
+def test_pieces_that_hardly_touch_are_solved_as_well_as_one(rng):
+    mask = np.ones((80, 90), bool)
+    grid = Grid(mask)
+    near = neighbours(grid.inside, backward=False)
+    form = np.zeros((6, len(near.here)))
+    form[0], form[3], form[5] = 1e-6, 1, 1
+    rows, columns = np.nonzero(mask)
+    cut = (columns - rows // 2 == 20) | (rows == 51)
+    form[:, cut] *= 1e-6
+    form[0] = 1e-6
+    a = assemble(form, near, grid.shape)
+    source = np.where(a.centre > 0, rng.standard_normal(a.centre.shape), 0)
+    found = pcg(a, source, Multigrid(a), 1e-6)
+    assert found.relative_residual <= 1e-6
+    assert found.iterations <= 25
 
 
 @pytest.mark.twin("linalg.stencil.add")

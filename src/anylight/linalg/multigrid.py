@@ -1,7 +1,9 @@
 """Geometric multigrid for nine-point stencils on a masked grid.
 
-Coarse operators are Galerkin products with bilinear interpolation, which needs no knowledge of the
-mask beyond the stencil itself: a node is active where its centre coefficient is positive.
+Coarse operators are Galerkin products. A node between two coarse ones takes from each as the
+operator itself couples it to that side (Alcouffe, Brandt, Dendy and Painter 1981), first along
+rows, then along columns: across a step of the surface, where couplings are weak, nothing is
+interpolated, and a mask needs no care. A node is active where its centre coefficient is positive.
 """
 
 from collections.abc import Sequence
@@ -55,22 +57,41 @@ class Stencil(NamedTuple):
         return matrix
 
 
-def coarsen(fine: Stencil) -> Stencil:
-    """Pᵀ A P with bilinear interpolation P: coarse node (I, J) lies on fine node (2I−1, 2J−1)."""
+class Shares(NamedTuple):
+    """How nodes between coarse ones follow these: the interpolation P."""
+
+    left: GridArray
+    """Of a node between two coarse columns: share of the left one."""
+    up: GridArray
+    """Of a node between two coarse rows: share of the upper one (coarse columns alone are used)."""
+
+
+def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
+    """Pᵀ A P and P itself: coarse node (I, J) lies on fine node (2I−1, 2J−1)."""
     height, width = fine.centre.shape
     rows, columns = (height - 2) // 2 + 3, (width - 2) // 2 + 3
-    padded = (np.pad(part, ((0, 1), (0, 1))) for part in fine)
-    narrow = np.zeros((5, height + 1, columns), fine.centre.dtype)
-    stencil.coarsen_columns(*padded, narrow)
-    small = np.zeros((5, rows, columns), fine.centre.dtype)
-    stencil.coarsen_rows(*narrow, small)
-    return Stencil(*small)
+    dtype = fine.centre.dtype
+    padded = Stencil(*(np.pad(part, ((0, 1), (0, 1))) for part in fine))
+    left = np.full((height + 1, width + 1), 0.5, dtype)
+    stencil.share_columns(padded.right, padded.down_right, padded.down_left, left)
+    narrow = np.zeros((5, height + 1, columns), dtype)
+    stencil.coarsen_columns(*padded, left, narrow)
+    between = Stencil(*narrow)
+    up = np.full((height + 1, columns), 0.5, dtype)
+    stencil.share_rows(between.down, between.down_right, between.down_left, up)
+    small = np.zeros((5, rows, columns), dtype)
+    stencil.coarsen_rows(*between, up, small)
+    wide = np.full((height, width), 0.5, dtype)
+    wide[:, :columns] = up[:-1]
+    return Stencil(*small), Shares(np.ascontiguousarray(left[:-1, :-1]), wide)
 
 
 class _Level(NamedTuple):
     operator: Stencil
     damped: GridArray
     inside: GridArray
+    left: GridArray
+    up: GridArray
     solution: GridArray
     spare: GridArray
     source: GridArray
@@ -81,16 +102,14 @@ class Multigrid:
 
     def __init__(self, operator: Stencil) -> None:
         self._levels: list[_Level] = []
-        small: list[Stencil] = []
+        small: list[_Level] = []
         operator = operator.astype(np.float32)
-        while True:
-            if operator.centre.size > _ALONE:
-                self._levels.append(_level(operator))
-            else:
-                small.append(operator)
-                if operator.centre.size <= _SMALLEST:
-                    break
-            operator = coarsen(operator)
+        while operator.centre.size > _SMALLEST:
+            size = operator.centre.size
+            coarse, shares = coarsen(operator)
+            (self._levels if size > _ALONE else small).append(_level(operator, shares))
+            operator = coarse
+        small.append(_level(operator, Shares(*np.zeros((2, *operator.centre.shape), np.float32))))
         matrix = operator.dense()
         self._direct = np.linalg.pinv(matrix, rcond=1e-5, hermitian=True).astype(np.float32)
         self._small, self._shapes, first = _packed(small)
@@ -111,19 +130,20 @@ class Multigrid:
         np.multiply(level.damped, level.source, out=x)
         stencil.residual(*level.operator, x, level.source, spare)
         below = self._levels[depth + 1]
-        stencil.restrict(spare, below.source)
-        stencil.prolong(self._cycle(depth + 1), level.inside, x)
+        between = (level.inside, level.left, level.up)
+        stencil.restrict(spare, *between, below.source)
+        stencil.prolong(self._cycle(depth + 1), *between, x)
         stencil.relax(*level.operator, x, level.source, level.damped, spare)
         return spare
 
 
-def _packed(operators: Sequence[Stencil]) -> tuple[np.ndarray, np.ndarray, _Level]:
+def _packed(levels: Sequence[_Level]) -> tuple[np.ndarray, np.ndarray, _Level]:
     """Small levels in one array (see `stencil.cycle`), their shapes, and the first of them."""
-    grids = [(*level.operator, *level[1:]) for level in map(_level, operators)]
+    grids = [(*level.operator, *level[1:]) for level in levels]
     flat = np.concatenate([grid.ravel() for level in grids for grid in level])
-    shape = operators[0].centre.shape
-    first = flat[: stencil.GRIDS * operators[0].centre.size].reshape(stencil.GRIDS, *shape)
-    shapes = np.array([operator.centre.shape for operator in operators], np.int64)
+    shapes = np.array([level.inside.shape for level in levels], np.int64)
+    size = levels[0].inside.size
+    first = flat[: stencil.GRIDS * size].reshape(stencil.GRIDS, *levels[0].inside.shape)
     return flat, shapes, _Level(Stencil(*first[:5]), *first[5:])
 
 
@@ -138,11 +158,11 @@ def _row_sums(operator: Stencil) -> GridArray:
     return sums
 
 
-def _level(operator: Stencil) -> _Level:
+def _level(operator: Stencil, shares: Shares) -> _Level:
     centre = operator.centre
     active = centre > _INACTIVE * centre.max(initial=0)
     slowness = np.maximum(centre / _DAMPING, _row_sums(operator) / _STABLE)
     damped = np.zeros_like(centre)
     np.divide(1, slowness, out=damped, where=active)
     zeros = (np.zeros_like(centre) for _ in range(3))
-    return _Level(operator, damped, active.astype(centre.dtype), *zeros)
+    return _Level(operator, damped, active.astype(centre.dtype), *shares, *zeros)

@@ -72,54 +72,59 @@ def relax(begin, end, d, e, s, se, sw, x, b, damped, out):
 
 
 @loop(_OPTIONS, over="coarse", margin=1, grain=ROWS)
-def restrict(begin, end, r, coarse):
-    """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half."""
+def restrict(begin, end, r, inside, left, up, coarse):
+    """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1.
+
+    Nodes between two coarse ones give each its share (see `share_columns`, `share_rows`), those
+    that are not active (inside = 0) give nothing.
+    """
     height, width = r.shape
-    half = r.dtype.type(0.5)
+    one = r.dtype.type(1)
+    line = np.zeros(width + 2, r.dtype)
+    shares = np.zeros(width + 2, r.dtype)
     for big in range(begin, end):
-        i = 2 * big - 1
-        line = np.zeros(width + 2, r.dtype)
-        own = r[i]
-        if i < height:
-            for k in range(width):
-                line[k] = own[k]
-        upper = r[i - 1]
-        for k in range(width):
-            line[k] += half * upper[k]
-        if i + 1 < height:
-            lower = r[i + 1]
-            for k in range(width):
-                line[k] += half * lower[k]
         out = coarse[big]
-        for j in range(1, coarse.shape[1] - 1):
-            c = 2 * j - 1
-            out[j] = line[c] + half * (line[c - 1] + line[c + 1])
+        for j in range(len(out)):
+            out[j] = 0
+        for i in range(2 * big - 2, min(2 * big + 1, height)):
+            ri, ni, li, ui = r[i], inside[i], left[i], up[i]
+            for k in range(width):
+                line[k] = ni[k] * ri[k]
+                shares[k] = li[k]
+            for j in range(1, len(out) - 1):
+                c = 2 * j - 1
+                total = (
+                    line[c] + shares[c + 1] * line[c + 1] + (one - shares[c - 1]) * line[c - 1]
+                )
+                own = one if i == 2 * big - 1 else ui[j] if i == 2 * big else one - ui[j]
+                out[j] += own * total
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
-def prolong(begin, end, coarse, inside, x):
+def prolong(begin, end, coarse, inside, left, up, x):
     """Add P coarse to x, on the active nodes (inside = 1) only."""
     width = x.shape[1]
-    half = x.dtype.type(0.5)
+    one = x.dtype.type(1)
+    line = np.zeros(coarse.shape[1], x.dtype)
     for i in range(begin, end):
-        up, down = coarse[(i + 1) // 2], coarse[i // 2 + 1]
-        line = np.zeros(coarse.shape[1], x.dtype)
+        above, below, ui = coarse[(i + 1) // 2], coarse[i // 2 + 1], up[i]
         for j in range(line.size):
-            line[j] = half * (up[j] + down[j])
-        xi, ni = x[i], inside[i]
+            line[j] = ui[j] * above[j] + (one - ui[j]) * below[j]
+        xi, ni, li = x[i], inside[i], left[i]
         for j in range((width - 1) // 2):
             k = 2 * j + 1
             xi[k] += ni[k] * line[j + 1]
         for j in range((width - 2) // 2):
             k = 2 * j + 2
-            xi[k] += ni[k] * half * (line[j + 1] + line[j + 2])
+            xi[k] += ni[k] * (li[k] * line[j + 1] + (one - li[k]) * line[j + 2])
 
 
 _residual, _restrict, _prolong, _relax = (
     part.compiled for part in (residual, restrict, prolong, relax)
 )
-GRIDS = 10
-"""Grids of a level in `cycle`: five of the operator, damped, inside, solution, spare, source."""
+GRIDS = 12
+"""Grids of a level in `cycle`: five of the operator, damped, inside, left, up, solution, spare,
+source."""
 
 
 @numba.njit(**_OPTIONS)
@@ -142,11 +147,11 @@ def cycle(levels, shapes, direct):
         below = _grids(levels, offset, shapes[k + 1])
         for i in range(g.shape[1]):
             for j in range(g.shape[2]):
-                g[7, i, j] = g[5, i, j] * g[9, i, j]
-        _residual(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[7], g[9], g[8])
-        _restrict(1, below.shape[1] - 1, g[8], below[9])
+                g[9, i, j] = g[5, i, j] * g[11, i, j]
+        _residual(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[9], g[11], g[10])
+        _restrict(1, below.shape[1] - 1, g[10], g[6], g[7], g[8], below[11])
     bottom = _grids(levels, offset, shapes[last])
-    answer, asked = bottom[7].reshape(len(direct)), bottom[9].reshape(len(direct))
+    answer, asked = bottom[9].reshape(len(direct)), bottom[11].reshape(len(direct))
     for i in range(len(direct)):
         total = np.float32(0)
         for j in range(len(direct)):
@@ -156,9 +161,9 @@ def cycle(levels, shapes, direct):
         below = _grids(levels, offset, shapes[k + 1])
         offset -= GRIDS * shapes[k, 0] * shapes[k, 1]
         g = _grids(levels, offset, shapes[k])
-        coarse = below[7] if k + 1 == last else below[8]
-        _prolong(1, g.shape[1] - 1, coarse, g[6], g[7])
-        _relax(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[7], g[9], g[5], g[8])
+        coarse = below[9] if k + 1 == last else below[10]
+        _prolong(1, g.shape[1] - 1, coarse, g[6], g[7], g[8], g[9])
+        _relax(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[9], g[11], g[5], g[10])
 
 
 @loop(_OPTIONS, over="a", grain=ROWS)
@@ -206,45 +211,104 @@ def add(begin, end, amounts, grids, out):
                 row[j] += amount * own[j]
 
 
-@loop(_OPTIONS, over="d", grain=ROWS)
-def coarsen_columns(begin, end, d, e, s, se, sw, coarse):
+@loop(_OPTIONS, over="left", margin=1, grain=ROWS)
+def share_columns(begin, end, e, se, sw, left):
+    """How much of a node between two coarse columns belongs to the left one: as it pulls more."""
+    half, none = left.dtype.type(0.5), left.dtype.type(0)
+    for i in range(begin, end):
+        for j in range(1, left.shape[1] - 1):
+            here = max(-(se[i - 1, j - 1] + e[i, j - 1] + sw[i, j]), none)
+            there = max(-(sw[i - 1, j + 1] + e[i, j] + se[i, j]), none)
+            both = here + there
+            left[i, j] = here / both if both > none else half
+
+
+@loop(_OPTIONS, over="up", margin=1, grain=ROWS)
+def share_rows(begin, end, s, se, sw, up):
+    """The same for nodes between two coarse rows: how much belongs to the upper one."""
+    half, none = up.dtype.type(0.5), up.dtype.type(0)
+    for i in range(begin, end):
+        for j in range(1, up.shape[1] - 1):
+            here = max(-(se[i - 1, j - 1] + s[i - 1, j] + sw[i - 1, j + 1]), none)
+            there = max(-(sw[i, j] + s[i, j] + se[i, j]), none)
+            both = here + there
+            up[i, j] = here / both if both > none else half
+
+
+@loop(_OPTIONS, over="d", margin=1, grain=ROWS)
+def coarsen_columns(begin, end, d, e, s, se, sw, left, coarse):
     """Galerkin product over columns: coarse column J lies on fine column c = 2J − 1.
 
     `coarse` holds the five arrays of the result, with two margin columns; the fine arrays have one
-    more zero column on the right than their margin.
+    more zero column on the right, and one more row below, than their margin.
     """
-    q, h = d.dtype.type(0.25), d.dtype.type(0.5)
+    one = d.dtype.type(1)
     for i in range(begin, end):
         for j in range(1, coarse.shape[2] - 1):
             c = 2 * j - 1
-            coarse[0, i, j] = d[i, c] + q * (d[i, c - 1] + d[i, c + 1]) + e[i, c - 1] + e[i, c]
-            coarse[1, i, j] = q * d[i, c + 1] + h * (e[i, c] + e[i, c + 1])
+            before, after, next_after = one - left[i, c - 1], left[i, c + 1], one - left[i, c + 1]
+            # The same in the row below: shares of this column, and of its neighbours.
+            lower_before, lower_after = one - left[i + 1, c - 1], left[i + 1, c + 1]
+            at_right, at_left = one - left[i + 1, c + 1], left[i + 1, c - 1]
+            coarse[0, i, j] = (
+                d[i, c]
+                + before * (before * d[i, c - 1] + 2 * e[i, c - 1])
+                + after * (after * d[i, c + 1] + 2 * e[i, c])
+            )
+            coarse[1, i, j] = (
+                after * next_after * d[i, c + 1] + next_after * e[i, c] + after * e[i, c + 1]
+            )
             coarse[2, i, j] = (
                 s[i, c]
-                + q * (s[i, c - 1] + s[i, c + 1])
-                + h * (se[i, c - 1] + se[i, c] + sw[i, c] + sw[i, c + 1])
+                + before * lower_before * s[i, c - 1]
+                + after * lower_after * s[i, c + 1]
+                + before * se[i, c - 1]
+                + lower_after * se[i, c]
+                + lower_before * sw[i, c]
+                + after * sw[i, c + 1]
             )
-            coarse[3, i, j] = q * s[i, c + 1] + h * (se[i, c] + se[i, c + 1])
-            coarse[4, i, j] = q * s[i, c - 1] + h * (sw[i, c] + sw[i, c - 1])
+            coarse[3, i, j] = (
+                after * at_right * s[i, c + 1] + at_right * se[i, c] + after * se[i, c + 1]
+            )
+            coarse[4, i, j] = (
+                before * at_left * s[i, c - 1] + at_left * sw[i, c] + before * sw[i, c - 1]
+            )
 
 
 @loop(_OPTIONS, over="coarse", axis=1, margin=1, grain=ROWS)
-def coarsen_rows(begin, end, d, e, s, se, sw, coarse):
+def coarsen_rows(begin, end, d, e, s, se, sw, up, coarse):
     """The same over rows: coarse row I lies on fine row c = 2I − 1."""
-    q, h = d.dtype.type(0.25), d.dtype.type(0.5)
+    one = d.dtype.type(1)
     width = d.shape[1]
     for i in range(begin, end):
         c = 2 * i - 1
         for j in range(1, width - 1):
-            coarse[0, i, j] = d[c, j] + q * (d[c - 1, j] + d[c + 1, j]) + s[c - 1, j] + s[c, j]
+            before, after, next_after = one - up[c - 1, j], up[c + 1, j], one - up[c + 1, j]
+            right_before, right_after = one - up[c - 1, j + 1], up[c + 1, j + 1]
+            at_right, at_left = one - up[c + 1, j + 1], one - up[c + 1, j - 1]
+            coarse[0, i, j] = (
+                d[c, j]
+                + before * (before * d[c - 1, j] + 2 * s[c - 1, j])
+                + after * (after * d[c + 1, j] + 2 * s[c, j])
+            )
             coarse[1, i, j] = (
                 e[c, j]
-                + q * (e[c - 1, j] + e[c + 1, j])
-                + h * (se[c - 1, j] + se[c, j] + sw[c - 1, j + 1] + sw[c, j + 1])
+                + before * right_before * e[c - 1, j]
+                + after * right_after * e[c + 1, j]
+                + before * se[c - 1, j]
+                + right_after * se[c, j]
+                + right_before * sw[c - 1, j + 1]
+                + after * sw[c, j + 1]
             )
-            coarse[2, i, j] = q * d[c + 1, j] + h * (s[c, j] + s[c + 1, j])
-            coarse[3, i, j] = q * e[c + 1, j] + h * (se[c, j] + se[c + 1, j])
-            coarse[4, i, j] = q * e[c + 1, j - 1] + h * (sw[c, j] + sw[c + 1, j])
+            coarse[2, i, j] = (
+                after * next_after * d[c + 1, j] + next_after * s[c, j] + after * s[c + 1, j]
+            )
+            coarse[3, i, j] = (
+                after * at_right * e[c + 1, j] + at_right * se[c, j] + after * se[c + 1, j]
+            )
+            coarse[4, i, j] = (
+                after * at_left * e[c + 1, j - 1] + at_left * sw[c, j] + after * sw[c + 1, j]
+            )
 
 
 # Sums over rows are taken outside the parallel loops, so that they do not depend on threads.

@@ -13,6 +13,7 @@ from anylight.joint.step.newton import Iterate, NewtonReport, Stage, assess, new
 from anylight.joint.terms.protocol import Term
 from anylight.photometry.harmonics import degrees
 
+from .closeness import LINEAR_STEPS
 from .plan import Plan
 from .starts import balloon_surface, outward_surface, rim_outwardness
 
@@ -146,6 +147,7 @@ class Attempts:
         stage = Stage(self.number, attempt.name)
         for order in (o for o in plan.orders if o >= attempt.order):
             effort = plan.effort(_NEAR_STEPS, _LATER_DAMPING)
+            effort = replace(effort, linear_iterations=LINEAR_STEPS)
             higher = yield from newton(
                 self.level, terms, state.surface, state.light, order, effort, stage
             )

@@ -36,6 +36,8 @@ _STEPS = 8
 """Newton steps, at most. [steps]"""
 _DAMPING = 1e-4
 """Damping to begin with, relative to the curvature. [share]"""
+LINEAR_STEPS = 15
+"""Steps of conjugate gradients under near lamps, at most: shape and light move far. [steps]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,8 @@ def look_near(
     left: list[float] = []
     states: list[Iterate] = []
     for closeness in (0.0, *CLOSENESS):
-        at, effort = replace(level, closeness=closeness), plan.effort(_STEPS, _DAMPING)
+        at = replace(level, closeness=closeness)
+        effort = replace(plan.effort(_STEPS, _DAMPING), linear_iterations=LINEAR_STEPS)
         if len(states) == 1:
             effort = replace(effort, rival=states[0].energy / _PROMISING)
         found = yield from newton(at, plan.terms(at, ()), surface, light, order, effort, stage)

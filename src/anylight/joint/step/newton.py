@@ -37,7 +37,7 @@ _TIGHTEN = 8.0
 """By how much a refused step raises the damping. [times]"""
 _TRIES = 6
 """Dampings that are tried for one step. (guard)"""
-_LINEAR_STEPS = 15
+_LINEAR_STEPS = 8
 """Steps of conjugate gradients in a Newton step, at most. [steps]"""
 _RTOL = 0.04
 """When conjugate gradients stop. [relative residual]"""
@@ -238,7 +238,9 @@ def _newton(
         )
         yield state, report
         damping = max(step.damping / _EASE, _LEAST)
-        if effort.together and step.before - step.after < _STOP * step.before:
+        # The first step may gain little because it went too far.
+        small = step.before - step.after < _STOP * step.before
+        if effort.together and small and iteration > 1:
             status = Status.CONVERGED
             break
         if effort.is_hopeless(iteration, earlier, energy):
