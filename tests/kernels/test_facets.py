@@ -26,6 +26,15 @@ def test_slopes_of_a_plane(level):
     assert np.allclose(q, -0.2)
 
 
+@pytest.mark.twin("kernels.facets._bent")
+def test_blocks_times_slopes(level, rng):
+    z, blocks = surface(level, rng), rng.standard_normal((3, level.size))
+    (uu, uv, vv), (p, q) = blocks, level.slopes(z)
+    gp, gq = facets.bent(z, blocks, level.here)
+    np.testing.assert_allclose(gp, uu * p + uv * q, atol=1e-5)
+    np.testing.assert_allclose(gq, uv * p + vv * q, atol=1e-5)
+
+
 @pytest.mark.twin("kernels.facets._scatter")
 def test_scatter_is_the_adjoint(level, rng):
     z, gp, gq = surface(level, rng), *rng.standard_normal((2, level.size))

@@ -163,6 +163,25 @@ def test_pieces_that_hardly_touch_are_solved_as_well_as_one(rng):
     assert found.iterations <= 25
 
 
+@pytest.mark.twin("linalg.stencil.pace", "linalg.stencil.scale")
+def test_jacobi_divides_by_the_diagonal_or_half_the_row(rng):
+    a = operator(rng, odd_mask())
+    dense = a.dense()
+    damped, inside, x = (np.zeros_like(a.centre) for _ in range(3))
+    least = 0.3 * a.centre.max()
+    stencil.pace(*a, least, 0.8, 1.9, damped, inside)
+    sums = np.abs(dense).sum(axis=1).reshape(a.centre.shape)
+    active = a.centre > least
+    slowness = np.maximum(a.centre / 0.8, sums / 1.9)
+    assert np.array_equal(inside, active)
+    assert 0 < active.sum() < active.size
+    assert np.allclose(damped[active], 1 / slowness[active])
+    assert not damped[~active].any()
+    b = rng.standard_normal(a.centre.shape)
+    stencil.scale(damped, b, x)
+    assert np.array_equal(x, damped * b)
+
+
 @pytest.mark.twin("linalg.stencil.add")
 def test_amounts_of_grids_are_added(rng):
     amounts, grids = rng.standard_normal(3), rng.standard_normal((3, 8, 9))

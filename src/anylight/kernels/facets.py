@@ -34,6 +34,26 @@ def slopes(
     return p, q
 
 
+@loop(_OPTIONS, over="here", grain=16384)
+def _bent(begin, end, z, uu, uv, vv, here, width, gp, gq):
+    for j in range(begin, end):
+        k = here[j]
+        a, b, c, d = z[k], z[k + 1], z[k + width], z[k + width + 1]
+        p = 0.5 * ((b - a) + (d - c))
+        q = 0.5 * ((c - a) + (d - b))
+        gp[j] = uu[j] * p + uv[j] * q
+        gq[j] = uv[j] * p + vv[j] * q
+
+
+def bent(
+    z: Float[np.ndarray, "h w"], blocks: Float[np.ndarray, "3 P"], here: Int[np.ndarray, " P"]
+) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+    """Symmetric blocks uu, uv, vv of every facet times its slopes."""
+    gp, gq = np.empty((2, len(here)), np.float32)
+    _bent(z.ravel(), *blocks, here, z.shape[1], gp, gq)
+    return gp, gq
+
+
 def _rows(here: Int[np.ndarray, " P"], shape: tuple[int, int]) -> Int[np.ndarray, " h"]:
     """Number of the first facet of every row of corners, and of those that follow the last."""
     return np.searchsorted(here, np.arange(shape[0] + 1) * shape[1])

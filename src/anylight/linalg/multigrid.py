@@ -127,7 +127,7 @@ class Multigrid:
         if depth == len(self._levels) - 1:
             stencil.cycle(self._small, self._shapes, self._direct)
             return x if self._is_direct else spare
-        np.multiply(level.damped, level.source, out=x)
+        stencil.scale(level.damped, level.source, x)
         stencil.residual(*level.operator, x, level.source, spare)
         below = self._levels[depth + 1]
         between = (level.inside, level.left, level.up)
@@ -147,22 +147,12 @@ def _packed(levels: Sequence[_Level]) -> tuple[np.ndarray, np.ndarray, _Level]:
     return flat, shapes, _Level(Stencil(*first[:5]), *first[5:])
 
 
-def _row_sums(operator: Stencil) -> GridArray:
-    """Sum of the sizes of all nine coefficients of every row."""
-    _, right, down, down_right, down_left = (np.abs(part) for part in operator)
-    sums = np.abs(operator.centre) + right + down + down_right + down_left
-    sums[:, 1:] += right[:, :-1]
-    sums[1:] += down[:-1]
-    sums[1:, 1:] += down_right[:-1, :-1]
-    sums[1:, :-1] += down_left[:-1, 1:]
-    return sums
-
-
 def _level(operator: Stencil, shares: Shares) -> _Level:
     centre = operator.centre
-    active = centre > _INACTIVE * centre.max(initial=0)
-    slowness = np.maximum(centre / _DAMPING, _row_sums(operator) / _STABLE)
-    damped = np.zeros_like(centre)
-    np.divide(1, slowness, out=damped, where=active)
-    zeros = (np.zeros_like(centre) for _ in range(3))
-    return _Level(operator, damped, active.astype(centre.dtype), *shares, *zeros)
+    damped, inside, *others = (np.zeros_like(centre) for _ in range(5))
+    scalar = centre.dtype.type
+    least, *paces = (
+        scalar(value) for value in (_INACTIVE * centre.max(initial=0), _DAMPING, _STABLE)
+    )
+    stencil.pace(*operator, least, *paces, damped, inside)
+    return _Level(operator, damped, inside, *shares, *others)

@@ -59,6 +59,29 @@ def residual(begin, end, d, e, s, se, sw, x, b, r):
             ri[k] = bi[k] - ri[k]
 
 
+@loop(_OPTIONS, over="x", grain=ROWS)
+def scale(begin, end, damped, b, x):
+    """Jacobi's first step from nothing: x = damped · b."""
+    for i in range(begin, end):
+        xi, ci, bi = x[i], damped[i], b[i]
+        for k in range(x.shape[1]):
+            xi[k] = ci[k] * bi[k]
+
+
+@loop(_OPTIONS, over="damped", margin=1, grain=ROWS)
+def pace(begin, end, d, e, s, se, sw, least, damping, stable, damped, inside):
+    """What Jacobi's method divides by, and which nodes take part (see `Multigrid`)."""
+    one, none = damped.dtype.type(1), damped.dtype.type(0)
+    for i in range(begin, end):
+        for k in range(1, damped.shape[1] - 1):
+            centre = d[i, k]
+            size = abs(centre) + abs(e[i, k]) + abs(e[i, k - 1]) + abs(s[i, k]) + abs(s[i - 1, k])
+            size += abs(se[i, k]) + abs(se[i - 1, k - 1]) + abs(sw[i, k]) + abs(sw[i - 1, k + 1])
+            takes_part = centre > least
+            inside[i, k] = one if takes_part else none
+            damped[i, k] = one / max(centre / damping, size / stable) if takes_part else none
+
+
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
 def relax(begin, end, d, e, s, se, sw, x, b, damped, out):
     """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
@@ -93,9 +116,7 @@ def restrict(begin, end, r, inside, left, up, coarse):
                 shares[k] = li[k]
             for j in range(1, len(out) - 1):
                 c = 2 * j - 1
-                total = (
-                    line[c] + shares[c + 1] * line[c + 1] + (one - shares[c - 1]) * line[c - 1]
-                )
+                total = line[c] + shares[c + 1] * line[c + 1] + (one - shares[c - 1]) * line[c - 1]
                 own = one if i == 2 * big - 1 else ui[j] if i == 2 * big else one - ui[j]
                 out[j] += own * total
 

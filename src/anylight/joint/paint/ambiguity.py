@@ -115,10 +115,13 @@ def _least_change(
 ) -> Float[np.ndarray, " k"]:
     """Least absolute deviations by reweighting."""
     factor = np.zeros(turn.shape[1])
-    ridge = _RIDGE * np.trace(turn.T @ turn) / turn.shape[1] * np.eye(turn.shape[1])
+    ridge = _RIDGE * float((turn**2).sum()) / turn.shape[1] * np.eye(turn.shape[1])
+    light = turn.astype(np.float32)
     for _ in range(_ROUNDS):
         weight = 1 / np.maximum(np.abs(change - turn @ factor), _SOFT)
-        weighed = turn * weight[:, None]
-        hold = ridge * float(weight.mean())
-        factor = np.linalg.solve(weighed.T @ turn + hold, weighed.T @ change)
+        root = np.sqrt(weight).astype(np.float32)
+        weighed = light * root[:, None]
+        normal = (weighed.T @ weighed).astype(float)
+        source = (root * change).astype(np.float32) @ weighed
+        factor = np.linalg.solve(normal + ridge * float(weight.mean()), source.astype(float))
     return factor

@@ -26,6 +26,7 @@ from anylight.joint.problem.fit import (
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import direction_table
 from anylight.photometry.harmonics import harmonics
+from anylight.threads import in_parallel
 
 _DIRECTIONS = 800
 """Directions of the table, on half of the sphere. [directions]"""
@@ -39,8 +40,8 @@ _SETTLED = 1e-3
 """Relative decrease of a pixel's misfit below which it takes no further step. [share]"""
 _DAMPING = 1e-3
 """First damping of these steps, relative to the curvature. [share]"""
-_SOME = 1 << 16
-"""Pixels that are turned together. (memory)"""
+_SOME = 1 << 13
+"""Pixels that are turned together, by one thread. (memory)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +98,12 @@ def pixel_normals(
         fields: what it changes with, under near lamps.
     """
     table = _table(level, light)
-    every = [
-        _face_some(level, part, light, table, None if fields is None else fields[:, part])
-        for part in chunks(level.size, _SOME)
-    ]
+    every = in_parallel(
+        lambda part: _face_some(
+            level, part, light, table, None if fields is None else fields[:, part]
+        ),
+        chunks(level.size, _SOME),
+    )
     fits = [some.fit for some in every]
     fit = Fit(
         np.concatenate([some.unit for some in fits], axis=1),
