@@ -182,6 +182,15 @@ def test_jacobi_divides_by_the_diagonal_or_half_the_row(rng):
     assert np.array_equal(x, damped * b)
 
 
+@pytest.mark.twin("linalg.stencil.alternate")
+def test_signs_alternate_like_the_fields_of_a_chess_board(rng):
+    x, out = rng.standard_normal((2, 5, 6))
+    rows, columns = np.indices(x.shape)
+    wanted = 0.3 * out + np.where((rows + columns) % 2, -x, x)
+    stencil.alternate(x, 0.3, out)
+    assert np.allclose(out, wanted)
+
+
 @pytest.mark.twin("linalg.stencil.add")
 def test_amounts_of_grids_are_added(rng):
     amounts, grids = rng.standard_normal(3), rng.standard_normal((3, 8, 9))

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.facets.grid import FacetGrid, Heights
+from anylight.facets.inverse import FacetInverse
 from anylight.kernels import facets
 from anylight.linalg import stencil
-from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
 
 _EDGE = 1e-4
@@ -23,7 +23,7 @@ _SCALE = 0.1
 """Distance between two unit normals at which a facet counts half. [unit normals]"""
 _WIDEST = 3.0
 """The first round is so many times as forgiving; every next one is less so. [times]"""
-_RTOL = 1e-4
+_RTOL = 2e-4
 """When conjugate gradients stop in every round. [relative residual]"""
 _LINEAR_STEPS = 20
 """Steps of conjugate gradients in every round, at most. [steps]"""
@@ -42,7 +42,7 @@ def smooth_surface(
     operator = level.assemble(blocks, _SMOOTH_EDGE * ones)
     operator.centre[level.grid.inside] += _PIN
     source = level.scatter(p, q)
-    return level.centred(pcg(operator, source, Multigrid(operator), 1e-6, 200).solution)
+    return level.centred(pcg(operator, source, FacetInverse(operator), 1e-6, 200).solution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def robust_surface(
         blocks = form * (weight * cover)
         operator = level.assemble(blocks, edge * even, np.float32)
         operator.centre[level.grid.inside] += np.float32(_PIN * operator.centre.max())
-        inverse = Multigrid(operator)
+        inverse = FacetInverse(operator)
         del operator
         product = _Product(level, blocks, edge, even)
         surface = pcg(

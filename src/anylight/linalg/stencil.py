@@ -222,6 +222,17 @@ def combine(begin, end, z, beta, p):
 
 
 @loop(_OPTIONS, over="out", grain=ROWS)
+def alternate(begin, end, x, keep, out):
+    """Compute out = keep · out ± x, with signs like the fields of a chess board."""
+    for i in range(begin, end):
+        row, own = out[i], x[i]
+        sign = x.dtype.type(1 - 2 * (i % 2))
+        for k in range(out.shape[1]):
+            row[k] = keep * row[k] + sign * own[k]
+            sign = -sign
+
+
+@loop(_OPTIONS, over="out", grain=ROWS)
 def add(begin, end, amounts, grids, out):
     """Add so much of every grid (n, h, w)."""
     for i in range(begin, end):
