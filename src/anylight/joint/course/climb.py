@@ -24,7 +24,7 @@ _CHEAP_PIXELS = 100_000
 """Levels of up to so many pixels are worth twice the steps: there the gauge is found. [pixels]"""
 _CHEAP_LINEAR_STEPS = 15
 """Steps of conjugate gradients on such levels, at most. [steps]"""
-_DAMPING = 1e-4
+_DAMPING = 1e-3
 """Damping that every level begins with, relative to the curvature. [share]"""
 _SPANNING = np.float32(1e-6)
 """Weight of a facet that spans a step. (guard)"""
