@@ -13,6 +13,7 @@ from anylight.facets.grid import FacetGrid, Heights
 from anylight.facets.inverse import FacetInverse
 from anylight.kernels import facets
 from anylight.linalg import stencil
+from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
 
 _EDGE = 1e-4
@@ -23,9 +24,9 @@ _SCALE = 0.1
 """Distance between two unit normals at which a facet counts half. [unit normals]"""
 _WIDEST = 3.0
 """The first round is so many times as forgiving; every next one is less so. [times]"""
-_RTOL = 2e-4
+_RTOL = 1e-4
 """When conjugate gradients stop in every round. [relative residual]"""
-_LINEAR_STEPS = 20
+_LINEAR_STEPS = 10
 """Steps of conjugate gradients in every round, at most. [steps]"""
 _SMOOTH_EDGE = 1e-5
 """What holds the checkerboard of a smooth surface, relative to a slope's weight. [share]"""
@@ -89,7 +90,7 @@ def robust_surface(
         blocks = form * (weight * cover)
         operator = level.assemble(blocks, edge * even, np.float32)
         operator.centre[level.grid.inside] += np.float32(_PIN * operator.centre.max())
-        inverse = FacetInverse(operator)
+        inverse = Multigrid(operator)
         del operator
         product = _Product(level, blocks, edge, even)
         surface = pcg(
