@@ -57,8 +57,7 @@ def operator(rng, mask, backward=True):
 @pytest.mark.twin(
     "linalg.stencil._multiply",
     "linalg.stencil._row",
-    "linalg.stencil.residual",
-    "linalg.stencil.relax",
+    "linalg.stencil._sweep",
     "linalg.stencil._dot",
     "linalg.stencil._advance",
     "linalg.stencil.combine",

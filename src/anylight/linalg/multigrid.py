@@ -93,7 +93,7 @@ class Multigrid:
             operator = coarsen(operator)
         matrix = operator.dense()
         self._direct = np.linalg.pinv(matrix, rcond=1e-5, hermitian=True).astype(np.float32)
-        self._small, self._shapes, first = _packed(small)
+        self._small, self._places, first = _packed(small)
         self._levels.append(first)
         self._is_direct = len(small) == 1
 
@@ -106,7 +106,7 @@ class Multigrid:
         level = self._levels[depth]
         x, spare = level.solution, level.spare
         if depth == len(self._levels) - 1:
-            stencil.cycle(self._small, self._shapes, self._direct)
+            stencil.cycle(self._small, self._places, self._direct)
             return x if self._is_direct else spare
         np.multiply(level.damped, level.source, out=x)
         stencil.residual(*level.operator, x, level.source, spare)
@@ -118,13 +118,15 @@ class Multigrid:
 
 
 def _packed(operators: Sequence[Stencil]) -> tuple[np.ndarray, np.ndarray, _Level]:
-    """Small levels in one array (see `stencil.cycle`), their shapes, and the first of them."""
+    """Small levels in one array (see `stencil.cycle`), their places, and the first of them."""
     grids = [(*level.operator, *level[1:]) for level in map(_level, operators)]
     flat = np.concatenate([grid.ravel() for level in grids for grid in level])
     shape = operators[0].centre.shape
     first = flat[: stencil.GRIDS * operators[0].centre.size].reshape(stencil.GRIDS, *shape)
-    shapes = np.array([operator.centre.shape for operator in operators], np.int64)
-    return flat, shapes, _Level(Stencil(*first[:5]), *first[5:])
+    sizes = [stencil.GRIDS * operator.centre.size for operator in operators]
+    begins = np.cumsum([0, *sizes[:-1]])
+    places = [(*own.centre.shape, begin) for own, begin in zip(operators, begins, strict=True)]
+    return flat, np.array(places, np.int64), _Level(Stencil(*first[:5]), *first[5:])
 
 
 def _row_sums(operator: Stencil) -> GridArray:

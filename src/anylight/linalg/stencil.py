@@ -3,7 +3,8 @@
 A stencil is five arrays: centre d, and the couplings to the right e, down s, down-right se and
 down-left sw; the other four follow by symmetry. All are zero outside the mask.
 
-Rows are cut into loops over few slices each: compilers turn those into vector code.
+Rows are taken out first, and loops index them by numbers: compilers turn that into vector code, and
+are done sooner than with slices.
 """
 
 import numpy as np
@@ -17,148 +18,134 @@ _OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundschec
 @numba.njit(inline="always", **_OPTIONS)
 def _row(d, e, s, se, sw, i, x, y):
     """Compute y = row i of A x, without the margin columns."""
-    n = x.shape[1] - 1
-    dd, ee, el = d[i, 1:n], e[i, 1:n], e[i, 0 : n - 1]
-    xc, xr, xl = x[i, 1:n], x[i, 2 : n + 1], x[i, 0 : n - 1]
-    for k in range(n - 1):
-        y[k] = dd[k] * xc[k] + ee[k] * xr[k] + el[k] * xl[k]
-    below, above, xd, xu = s[i, 1:n], s[i - 1, 1:n], x[i + 1, 1:n], x[i - 1, 1:n]
-    for k in range(n - 1):
-        y[k] += below[k] * xd[k] + above[k] * xu[k]
-    below, above = se[i, 1:n], se[i - 1, 0 : n - 1]
-    xd, xu = x[i + 1, 2 : n + 1], x[i - 1, 0 : n - 1]
-    for k in range(n - 1):
-        y[k] += below[k] * xd[k] + above[k] * xu[k]
-    below, above = sw[i, 1:n], sw[i - 1, 2 : n + 1]
-    xd, xu = x[i + 1, 0 : n - 1], x[i - 1, 2 : n + 1]
-    for k in range(n - 1):
-        y[k] += below[k] * xd[k] + above[k] * xu[k]
+    own, below, above = x[i], x[i + 1], x[i - 1]
+    di, ei, si, sei, swi = d[i], e[i], s[i], se[i], sw[i]
+    s_above, se_above, sw_above = s[i - 1], se[i - 1], sw[i - 1]
+    for k in range(1, x.shape[1] - 1):
+        y[k] = (
+            di[k] * own[k]
+            + ei[k] * own[k + 1]
+            + ei[k - 1] * own[k - 1]
+            + si[k] * below[k]
+            + s_above[k] * above[k]
+            + sei[k] * below[k + 1]
+            + se_above[k - 1] * above[k - 1]
+            + swi[k] * below[k - 1]
+            + sw_above[k + 1] * above[k + 1]
+        )
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
 def _multiply(begin, end, d, e, s, se, sw, x, y, partial):
     """Compute y = A x, and x · y of every row."""
-    width = x.shape[1]
     for i in range(begin, end):
-        yi, xi = y[i, 1 : width - 1], x[i, 1 : width - 1]
+        yi, xi = y[i], x[i]
         _row(d, e, s, se, sw, i, x, yi)
         total = 0.0
-        for k in range(width - 2):
+        for k in range(1, x.shape[1] - 1):
             total += yi[k] * xi[k]
         partial[i] = total
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
-def residual(begin, end, d, e, s, se, sw, x, b, r):
-    """Compute r = b − A x."""
-    width = x.shape[1]
+def _sweep(begin, end, d, e, s, se, sw, x, b, damped, out, steps):
+    """Compute out = b − A x, or out = x + damped · (b − A x) if `steps`."""
     for i in range(begin, end):
-        ri, bi = r[i, 1 : width - 1], b[i, 1 : width - 1]
-        _row(d, e, s, se, sw, i, x, ri)
-        for k in range(width - 2):
-            ri[k] = bi[k] - ri[k]
-
-
-@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
-def relax(begin, end, d, e, s, se, sw, x, b, damped, out):
-    """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
-    width = x.shape[1]
-    for i in range(begin, end):
-        oi, bi, xi = out[i, 1 : width - 1], b[i, 1 : width - 1], x[i, 1 : width - 1]
-        ci = damped[i, 1 : width - 1]
+        oi, bi, xi, ci = out[i], b[i], x[i], damped[i]
         _row(d, e, s, se, sw, i, x, oi)
-        for k in range(width - 2):
-            oi[k] = xi[k] + ci[k] * (bi[k] - oi[k])
+        for k in range(1, x.shape[1] - 1):
+            left = bi[k] - oi[k]
+            oi[k] = xi[k] + ci[k] * left if steps else left
+
+
+def residual(d, e, s, se, sw, x, b, r) -> None:
+    """Compute r = b − A x."""
+    _sweep(d, e, s, se, sw, x, b, x, r, False)
+
+
+def relax(d, e, s, se, sw, x, b, damped, out) -> None:
+    """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
+    _sweep(d, e, s, se, sw, x, b, damped, out, True)
 
 
 @loop(_OPTIONS, over="coarse", margin=1, grain=ROWS)
 def restrict(begin, end, r, coarse):
-    """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half."""
+    """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1, its neighbours count half.
+
+    r is zero in its margin, so what would lie beyond may be read there.
+    """
     height, width = r.shape
-    half = r.dtype.type(0.5)
+    half, quarter = r.dtype.type(0.5), r.dtype.type(0.25)
     for big in range(begin, end):
         i = 2 * big - 1
-        line = np.zeros(width + 2, r.dtype)
-        own = r[i]
-        if i < height:
-            for k in range(width):
-                line[k] = own[k]
-        upper = r[i - 1]
-        for k in range(width):
-            line[k] += half * upper[k]
-        if i + 1 < height:
-            lower = r[i + 1]
-            for k in range(width):
-                line[k] += half * lower[k]
+        upper, own, lower = r[i - 1], r[i], r[i + 1 if i + 1 < height else 0]
         out = coarse[big]
         for j in range(1, coarse.shape[1] - 1):
             c = 2 * j - 1
-            out[j] = line[c] + half * (line[c - 1] + line[c + 1])
+            after = c + 1 if c + 1 < width else 0
+            out[j] = (
+                own[c]
+                + half * (own[c - 1] + own[after] + upper[c] + lower[c])
+                + quarter * (upper[c - 1] + upper[after] + lower[c - 1] + lower[after])
+            )
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
 def prolong(begin, end, coarse, inside, x):
     """Add P coarse to x, on the active nodes (inside = 1) only."""
     width = x.shape[1]
-    half = x.dtype.type(0.5)
+    half, quarter = x.dtype.type(0.5), x.dtype.type(0.25)
     for i in range(begin, end):
-        up, down = coarse[(i + 1) // 2], coarse[i // 2 + 1]
-        line = np.zeros(coarse.shape[1], x.dtype)
-        for j in range(line.size):
-            line[j] = half * (up[j] + down[j])
-        xi, ni = x[i], inside[i]
-        for j in range((width - 1) // 2):
-            k = 2 * j + 1
-            xi[k] += ni[k] * line[j + 1]
-        for j in range((width - 2) // 2):
-            k = 2 * j + 2
-            xi[k] += ni[k] * half * (line[j + 1] + line[j + 2])
+        up, down, xi, ni = coarse[(i + 1) // 2], coarse[i // 2 + 1], x[i], inside[i]
+        for j in range(1, (width - 1) // 2 + 1):
+            xi[2 * j - 1] += ni[2 * j - 1] * half * (up[j] + down[j])
+        for j in range(1, (width - 2) // 2 + 1):
+            xi[2 * j] += ni[2 * j] * quarter * (up[j] + down[j] + up[j + 1] + down[j + 1])
 
 
-_residual, _restrict, _prolong, _relax = (
-    part.compiled for part in (residual, restrict, prolong, relax)
-)
+_swept, _restrict, _prolong = (part.compiled for part in (_sweep, restrict, prolong))
 GRIDS = 10
 """Grids of a level in `cycle`: five of the operator, damped, inside, solution, spare, source."""
 
 
 @numba.njit(**_OPTIONS)
-def _grids(levels, offset, shape):
-    size = GRIDS * shape[0] * shape[1]
-    return levels[offset : offset + size].reshape((GRIDS, shape[0], shape[1]))
+def _grids(levels, place):
+    height, width, first = place
+    return levels[first : first + GRIDS * height * width].reshape((GRIDS, height, width))
 
 
 @numba.njit(nogil=True, **_OPTIONS)
-def cycle(levels, shapes, direct):
+def cycle(levels, places, direct):
     """Run a V(1,1)-cycle over several levels that lie in one array, fine to coarse.
 
-    The coarsest is solved by multiplying with `direct`. The answer is in the spare grid of the
-    first level, or in its solution if that is the coarsest too.
+    Of every level `places` holds the numbers of rows and columns and where it begins. The coarsest
+    is solved by multiplying with `direct`. The answer is in the spare grid of the first level, or
+    in its solution if that is the coarsest too.
     """
-    last, offset = len(shapes) - 1, 0
-    for k in range(last):
-        g = _grids(levels, offset, shapes[k])
-        offset += g.size
-        below = _grids(levels, offset, shapes[k + 1])
-        for i in range(g.shape[1]):
-            for j in range(g.shape[2]):
-                g[7, i, j] = g[5, i, j] * g[9, i, j]
-        _residual(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[7], g[9], g[8])
-        _restrict(1, below.shape[1] - 1, g[8], below[9])
-    bottom = _grids(levels, offset, shapes[last])
-    answer, asked = bottom[7].reshape(len(direct)), bottom[9].reshape(len(direct))
-    for i in range(len(direct)):
-        total = np.float32(0)
-        for j in range(len(direct)):
-            total += direct[i, j] * asked[j]
-        answer[i] = total
-    for k in range(last - 1, -1, -1):
-        below = _grids(levels, offset, shapes[k + 1])
-        offset -= GRIDS * shapes[k, 0] * shapes[k, 1]
-        g = _grids(levels, offset, shapes[k])
-        coarse = below[7] if k + 1 == last else below[8]
-        _prolong(1, g.shape[1] - 1, coarse, g[6], g[7])
-        _relax(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[7], g[9], g[5], g[8])
+    last, size = len(places) - 1, len(direct)
+    one = np.int64(1)  # not 1, which is a type of its own: code compiled here serves others, too
+    for step in range(2 * last + 1):
+        k = step if step <= last else 2 * last - step
+        height, width, first = places[k, 0], places[k, 1], places[k, 2]
+        if k == last:
+            for i in range(size):
+                total, row = np.float32(0), direct[i]
+                for j in range(size):
+                    total += row[j] * levels[first + 9 * size + j]
+                levels[first + 7 * size + i] = total
+            continue
+        g = _grids(levels, (height, width, first))
+        below = _grids(levels, (places[k + 1, 0], places[k + 1, 1], places[k + 1, 2]))
+        x, b, damped, out, is_up = g[7], g[9], g[5], g[8], step > last
+        if is_up:
+            _prolong(one, height - 1, below[7 if k + 1 == last else 8], g[6], x)
+        else:
+            for i in range(height):
+                for j in range(width):
+                    x[i, j] = damped[i, j] * b[i, j]
+        _swept(one, height - 1, g[0], g[1], g[2], g[3], g[4], x, b, damped, out, is_up)
+        if not is_up:
+            _restrict(one, below.shape[1] - 1, out, below[9])
 
 
 @loop(_OPTIONS, over="a", grain=ROWS)
@@ -215,17 +202,20 @@ def coarsen_columns(begin, end, d, e, s, se, sw, coarse):
     """
     q, h = d.dtype.type(0.25), d.dtype.type(0.5)
     for i in range(begin, end):
+        di, ei, si, sei, swi = d[i], e[i], s[i], se[i], sw[i]
+        centre, right, down = coarse[0, i], coarse[1, i], coarse[2, i]
+        down_right, down_left = coarse[3, i], coarse[4, i]
         for j in range(1, coarse.shape[2] - 1):
             c = 2 * j - 1
-            coarse[0, i, j] = d[i, c] + q * (d[i, c - 1] + d[i, c + 1]) + e[i, c - 1] + e[i, c]
-            coarse[1, i, j] = q * d[i, c + 1] + h * (e[i, c] + e[i, c + 1])
-            coarse[2, i, j] = (
-                s[i, c]
-                + q * (s[i, c - 1] + s[i, c + 1])
-                + h * (se[i, c - 1] + se[i, c] + sw[i, c] + sw[i, c + 1])
+            centre[j] = di[c] + q * (di[c - 1] + di[c + 1]) + ei[c - 1] + ei[c]
+            right[j] = q * di[c + 1] + h * (ei[c] + ei[c + 1])
+            down[j] = (
+                si[c]
+                + q * (si[c - 1] + si[c + 1])
+                + h * (sei[c - 1] + sei[c] + swi[c] + swi[c + 1])
             )
-            coarse[3, i, j] = q * s[i, c + 1] + h * (se[i, c] + se[i, c + 1])
-            coarse[4, i, j] = q * s[i, c - 1] + h * (sw[i, c] + sw[i, c - 1])
+            down_right[j] = q * si[c + 1] + h * (sei[c] + sei[c + 1])
+            down_left[j] = q * si[c - 1] + h * (swi[c] + swi[c - 1])
 
 
 @loop(_OPTIONS, over="coarse", axis=1, margin=1, grain=ROWS)
