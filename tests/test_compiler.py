@@ -1,16 +1,20 @@
 """Where compiled code is kept, and who hears that it is made."""
 
+import gc
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from numba.core import event as numba_event
+from numba.core.errors import TypingError
 
 from anylight import compiler
 from anylight.cli.main import main
 from anylight.cli.warm_up import MOST
-from anylight.compiler import compiling
+from anylight.compiler import compiling, numba
 from anylight.threads import loop
 
 
@@ -28,6 +32,33 @@ def test_the_compiler_is_heard():
     assert (values == 4).all()
     kernel(np.ones(5, np.float32))
     assert heard == [1]
+
+
+def test_only_our_functions_are_compiled_with_our_settings(monkeypatch):
+    class Spy(numba_event.Listener):
+        def on_start(self, _event):
+            seen.append((gc.isenabled(), int(numba.config.OPT)))
+
+        def on_end(self, event):
+            """Nothing to do."""
+
+    def once(values):
+        values[0] = 1
+
+    def wrong(values):
+        values.there_is_no_such_thing()
+
+    monkeypatch.delenv("NUMBA_OPT", raising=False)
+    usual = (gc.isenabled(), int(numba.config.OPT))
+    assert usual[0]
+    for module, expected in (("anylight.tests", (False, 1)), ("elsewhere", usual)):
+        for function in (once, wrong):
+            seen: list[tuple[bool, int]] = []
+            function.__module__ = module
+            with numba_event.install_listener("numba:compile", Spy()), suppress(TypingError):
+                numba.njit(function)(np.ones(1))
+            assert seen[0] == expected
+            assert (gc.isenabled(), int(numba.config.OPT)) == usual
 
 
 def test_folders_that_cannot_be_written_are_told(tmp_path):

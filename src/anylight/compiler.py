@@ -1,5 +1,8 @@
 """The compiler of the kernels: where its results are kept, and who hears that it is at work.
 
+While it is at work, nobody looks for garbage in circles: it makes millions of small objects that it
+needs to the end, and looking through them again and again took a sixth of its time.
+
 Compiled code is kept beside the sources, or else in the user's cache folder. Where neither can be
 written (a read-only installation without a home), it is kept in a temporary folder of this process
 alone. Folders that belong to other people, or that others may write, are not used: what is kept is
@@ -7,6 +10,7 @@ read back as it is, so compiled code of other people must never be there.
 """
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -15,7 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_KEY = "NUMBA_CACHE_DIR"
+_KEY, _LEVEL_KEY = "NUMBA_CACHE_DIR", "NUMBA_OPT"
+_LEVEL = 1
+"""How hard the back end tries. More takes longer and makes no kernel faster: loops become vector
+code at every level but zero."""
 _HOME = "~"
 
 
@@ -87,13 +94,49 @@ class _Listener(_numba_event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Count every function of ours once."""
-        source = event.data["dispatcher"].py_func
-        if source.__module__.startswith(_PACKAGE):
+        if _is_ours(event):
+            source = event.data["dispatcher"].py_func
             self._names.add(f"{source.__module__}.{source.__qualname__}")
             self._tell(len(self._names))
 
     def on_end(self, event: Any) -> None:
         """Nothing to do."""
+
+
+class _Settings(_numba_event.Listener):
+    """How functions of ours, and those that they call, are compiled.
+
+    The compiler holds a lock from start to end, so one thread at a time is here.
+    """
+
+    def __init__(self) -> None:
+        self._depth, self._was_on, self._was_level = 0, False, numba.config.OPT
+
+    def on_start(self, event: Any) -> None:
+        """The outermost function sets everything."""
+        if self._depth or _is_ours(event):
+            self._depth += 1
+        if self._depth == 1:
+            self._was_on, self._was_level = gc.isenabled(), numba.config.OPT
+            gc.disable()
+            if not os.environ.get(_LEVEL_KEY):
+                numba.config.OPT = type(self._was_level)(_LEVEL)
+
+    def on_end(self, _event: Any) -> None:
+        """And puts it back, also after errors."""
+        if self._depth:
+            self._depth -= 1
+            if not self._depth:
+                numba.config.OPT = self._was_level
+                if self._was_on:
+                    gc.enable()
+
+
+def _is_ours(event: Any) -> bool:
+    return str(event.data["dispatcher"].py_func.__module__).startswith(_PACKAGE)
+
+
+_event.register("numba:compile", _Settings())
 
 
 @contextmanager

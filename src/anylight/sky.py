@@ -123,6 +123,10 @@ class Sky:
         return elevation, heading, share
 
     @cached_property
+    def _inside(self) -> Mask:
+        return self.mask.copy()  # may be written, so that loops are compiled once
+
+    @cached_property
     def _aim(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.aim(self.pixels)
 
@@ -132,7 +136,7 @@ class Sky:
         """Sines of the horizons' elevations at some pixels."""
         shape = (len(pixels), self.num_headings)
         sine, which = np.empty(shape, np.float32), np.empty(shape, np.int16)
-        horizons.rise(depth, self.mask, pixels, self.camera.numbers, self.offsets, sine, which)
+        horizons.rise(depth, self._inside, pixels, self.camera.numbers, self.offsets, sine, which)
         return sine
 
     def depth(self, height: Float[np.ndarray, " P"]) -> Float[np.ndarray, "H W"]:
@@ -150,7 +154,7 @@ class Sky:
         if not self.hides:
             sine[:], centre[:], which[:] = 0, -np.pi, horizons.NOTHING
             return Skyline(sine, which, centre)
-        horizons.rise(depth, self.mask, self.pixels, camera, self.offsets, sine, which)
+        horizons.rise(depth, self._inside, self.pixels, camera, self.offsets, sine, which)
         horizons.edges(unit, self.pixels, camera, self.headings, sine, FADE_RAD, centre)
         return Skyline(sine, which, centre)
 

@@ -134,7 +134,7 @@ def loop(
     def made(function: Kernel) -> Loop:
         names = list(inspect.signature(function).parameters)[2:]
         place = names.index(over)
-        compiled = numba.njit(nogil=True, **options)(function)
+        compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
         known: dict[bytes, Any] = {}
 
         def kernel(*args: Any) -> None:

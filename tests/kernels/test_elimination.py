@@ -93,8 +93,9 @@ def test_the_albedo_is_best_and_the_residual_perpendicular(scene):
 
 
 @pytest.mark.twin(
-    "kernels.elimination.linearise", "kernels.elimination._linearise_tile",
-    "kernels.elimination._shade", "kernels.elimination._copy", "kernels.elimination._add",
+    "kernels.elimination._passes", "kernels.elimination._linearise_tile",
+    "kernels.elimination._shade", "kernels.elimination._clear", "kernels.elimination._copy",
+    "kernels.elimination._add",
 )  # fmt: skip
 def test_blocks_and_gradient_are_those_of_the_projected_derivatives(scene):
     blocks, slope, light, terms, shades = scene.linearised()
@@ -131,7 +132,7 @@ def test_the_gradient_is_the_derivative_of_the_misfit(rng):
     assert near_enough(2 * slope[0], (misfit(1e-5) - misfit(-1e-5)) / 2e-5)
 
 
-@pytest.mark.twin("kernels.elimination.normal_product", "kernels.elimination._product_tile")
+@pytest.mark.twin("kernels.elimination._passes", "kernels.elimination._product_tile")
 @pytest.mark.parametrize("keep", [True, False])
 def test_the_normal_product_is_the_normal_matrix(scene, rng, keep):
     *_, terms, shades = scene.linearised(keep=keep)

@@ -4,6 +4,7 @@ import pytest
 from anylight.kernels.monomials import (
     EVERYWHERE,
     TILE,
+    WORK,
     basis,
     evaluate,
     fill_tile_with_slopes,
@@ -25,7 +26,10 @@ def directions(rng, num=1300):
 
 
 @pytest.mark.twin(
-    "kernels.monomials.evaluate", "kernels.monomials.fill_tile", "kernels.monomials._fill_powers"
+    "kernels.monomials.evaluate",
+    "kernels.monomials.fill_tile",
+    "kernels.monomials._fill_powers",
+    "kernels.monomials.load_tile",
 )
 @pytest.mark.parametrize("order", ORDERS)
 def test_monomials_become_harmonics(order, rng):
@@ -48,7 +52,8 @@ def test_derivatives_along_the_sphere(order, rng):
     first, size = 300 - TILE + 40, TILE - 40
     tile = np.full((3, num_harmonics(order), TILE), np.nan, np.float32)
     args = (points.T.copy(), *(t.T.copy() for t in turns))
-    fill_tile_with_slopes(own.exponents, *args, first, size, tile)
+    work = np.full((WORK, TILE), np.nan, np.float32)
+    fill_tile_with_slopes(own.exponents, *args, first, size, work, tile)
     exact = d_harmonics(points, order)
     for turn, found in zip(turns, tile[1:], strict=True):
         wanted = np.einsum("pki,pi->kp", exact, turn)

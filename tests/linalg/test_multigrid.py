@@ -57,8 +57,7 @@ def operator(rng, mask, backward=True):
 @pytest.mark.twin(
     "linalg.stencil._multiply",
     "linalg.stencil._row",
-    "linalg.stencil.residual",
-    "linalg.stencil.relax",
+    "linalg.stencil._sweep",
     "linalg.stencil._dot",
     "linalg.stencil._advance",
     "linalg.stencil.combine",
@@ -123,6 +122,7 @@ def interpolation(matrix, shape, axis):
     "linalg.stencil.coarsen_columns",
     "linalg.stencil.coarsen_rows",
     "linalg.stencil.restrict",
+    "linalg.stencil._given",
     "linalg.stencil.prolong",
 )
 @pytest.mark.parametrize("shape", [(7, 9), (8, 6), (11, 12), (1, 5), (2, 2)])

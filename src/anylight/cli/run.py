@@ -167,4 +167,4 @@ def _shown(console: rich.console.Console, running: Generator[Progress, None, Res
 def _say_once(console: rich.console.Console, count: int) -> None:
     """Say that the compiler is at work, when it begins."""
     if count == 1:
-        say(console, "compiling, this once, for up to a minute")
+        say(console, "compiling, this once, for up to half a minute")

@@ -38,11 +38,12 @@ def smooth_surface(
     level: FacetGrid, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]
 ) -> Heights:
     """Heights whose facets have the given slopes, by plain least squares."""
-    ones, zeros = np.ones(level.size), np.zeros(level.size)
+    ones, zeros = np.ones(level.size, np.float32), np.zeros(level.size, np.float32)
     blocks = np.stack([ones, zeros, ones])
-    operator = level.assemble(blocks, _SMOOTH_EDGE * ones)
+    edge = np.float32(_SMOOTH_EDGE) * ones
+    operator = level.assemble(blocks, edge, np.float32).astype(np.float64)
     operator.centre[level.grid.inside] += _PIN
-    source = level.scatter(p, q)
+    source = level.scatter(p, q, np.float32).astype(np.float64)
     return level.centred(pcg(operator, source, FacetInverse(operator), 1e-6, 200).solution)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from anylight.threads import loop
 
-from .monomials import TILE
+from .monomials import TILE, load_tile
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 
@@ -19,17 +19,22 @@ def best(begin, end, photos, shading, directions, view, behind, found):
     channels, num, each = shading.shape
     shot, ray = np.empty((each, TILE), np.float32), np.empty((3, TILE), np.float32)
     alike, facing = np.empty((num, TILE), np.float32), np.empty((num, TILE), np.float32)
-    explained = np.empty((num, TILE), np.float32)
+    explained = np.empty((num + 1, TILE), np.float32)
+    which, most = np.empty((1, TILE), np.int32)[0], explained[num]
     for t in range(begin, end):
         first = t * TILE
         size = min(TILE, len(photos) - first)
-        shot[:, size:] = 0
-        ray[:, size:] = 0
-        explained[:] = 0
+        for d in range(num):
+            into = explained[d]
+            for j in range(TILE):
+                into[j] = 0
         for c in range(channels):
             for k in range(each):
+                own = shot[k]
                 for j in range(size):
-                    shot[k, j] = photos[first + j, c * each + k]
+                    own[j] = photos[first + j, c * each + k]
+                for j in range(size, TILE):
+                    own[j] = 0
             np.dot(shading[c], shot, alike)
             for d in range(num):
                 into, own = explained[d], alike[d]
@@ -37,10 +42,10 @@ def best(begin, end, photos, shading, directions, view, behind, found):
                     positive = max(own[j], np.float32(0))
                     into[j] += positive * positive
         for axis in range(3):
-            for j in range(size):
-                ray[axis, j] = view[axis, first + j]
+            load_tile(view[axis], first, size, ray[axis])
         np.dot(directions, ray, facing)
-        most, which = np.full(TILE, np.float32(-1)), np.zeros(TILE, np.int32)
+        for j in range(TILE):
+            most[j], which[j] = -1, 0
         for d in range(num):
             own, seen = explained[d], facing[d]
             for j in range(TILE):

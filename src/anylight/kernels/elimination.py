@@ -10,13 +10,15 @@ own sums, and another product that gathers what the light gets. A tile's arrays 
 channels, TILE), so that pixels lie side by side.
 """
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
 from anylight.compiler import numba
 from anylight.threads import loop
 
-from .monomials import TILE, fill_tile, fill_tile_with_slopes, spread_tile
+from .monomials import TILE, WORK, fill_tile, fill_tile_with_slopes, load_tile, spread_tile
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _TINY = 1e-20
@@ -43,216 +45,241 @@ def residuals(begin, end, exponents, unit, fields, places, light, photos, channe
     Light is that of the monomials, (photos of all channels, K).
     """
     each = len(light) // channels
+    work = np.empty((WORK, TILE), np.float32)
     terms = np.empty((len(exponents), TILE), np.float32)
     shading = np.empty((len(light), TILE), np.float32)
-    shot = np.empty((each, TILE), np.float32)
-    ss, si, total = (
-        np.empty(TILE, np.float32),
-        np.empty(TILE, np.float32),
-        np.empty(TILE, np.float32),
-    )
+    shot = np.empty((each + 3, TILE), np.float32)
+    ss, si, total = shot[each], shot[each + 1], shot[each + 2]
+    for k in range(each):
+        for j in range(TILE):
+            shot[k, j] = 0
     for t in range(begin * _TILES, end * _TILES):
         first = t * TILE
         size = min(TILE, len(photos) - first)
         if size <= 0:
             break
-        fill_tile(exponents, unit, first, size, terms)
+        fill_tile(exponents, unit, first, size, work, terms)
         spread_tile(fields, places, first, size, terms)
         np.dot(light, terms, shading)
-        total[:] = 0
+        for j in range(TILE):
+            total[j] = 0
         for c in range(channels):
-            ss[:] = _TINY
-            si[:] = 0
+            for j in range(TILE):
+                ss[j], si[j] = _TINY, 0
             for k in range(each):
                 s, i = shading[c * each + k], shot[k]
                 for j in range(size):
                     i[j] = photos[first + j, c * each + k]
-                for j in range(size):
-                    ss[j] += s[j] * s[j]
-                    si[j] += s[j] * i[j]
-            for j in range(size):
+                for j in range(TILE):
+                    seen = s[j]
+                    ss[j] += seen * seen
+                    si[j] += seen * i[j]
+            for j in range(TILE):
                 si[j] = max(si[j] / ss[j], np.float32(0))
             for j in range(size):
                 albedo[first + j, c] = si[j]
             for k in range(each):
                 s, i = shading[c * each + k], shot[k]
-                for j in range(size):
+                for j in range(TILE):
                     r = si[j] * s[j] - i[j]
                     total[j] += r * r
         for j in range(size):
             misfit[first + j] = total[j]
 
 
-@numba.njit(**_OPTIONS)
+# What follows is compiled as part of the loops that call it.
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def _clear(out):
+    for k in range(len(out)):
+        for j in range(out.shape[1]):
+            out[k, j] = 0
+
+
+@numba.njit(inline="always", **_OPTIONS)
 def _copy(given, out):
     for k in range(len(out)):
         for j in range(out.shape[1]):
             out[k, j] = given[k, j]
 
 
-@numba.njit(**_OPTIONS)
+@numba.njit(inline="always", **_OPTIONS)
 def _add(given, out):
     for k in range(len(out)):
         for j in range(out.shape[1]):
             out[k, j] += given[k, j]
 
 
-@numba.njit(**_OPTIONS)
-def _shade(exponents, unit, along_p, along_q, fields, places, light, first, size, terms, shades):
+@numba.njit(inline="always", **_OPTIONS)
+def _shade(
+    exponents, unit, along_p, along_q, fields, places, light, first, size, work, terms, shades
+):
     """Monomials (3, K, TILE) and shading (3, photos, TILE) of a tile: values, by p, by q."""
-    fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, terms)
+    fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, work, terms)
     for k in range(3):
-        spread_tile(fields, places, first, size, terms[k])
-        np.dot(light, terms[k], shades[k])
+        own = terms[k]
+        spread_tile(fields, places, first, size, own)
+        np.dot(light, own, shades[k])
 
 
-@numba.njit(**_OPTIONS)
-def _linearise_tile(photos, shades, weight, channels, albedo, first, size, blocks, slope, source):
+@numba.njit(inline="always", **_OPTIONS)
+def _linearise_tile(
+    photos, shades, weight, channels, albedo, first, size, work, blocks, slope, source
+):
     each = shades.shape[1] // channels
-    zero = np.zeros(TILE, np.float32)
-    uu, uv, vv, gu, gv = zero.copy(), zero.copy(), zero.copy(), zero.copy(), zero.copy()
+    uu, uv, vv, gu, gv = work[0], work[1], work[2], work[3], work[4]
+    ss, sa, sb, aa, ab, bb = work[5], work[6], work[7], work[8], work[9], work[10]
+    ar, br, rho, shot, heavy = work[11], work[12], work[13], work[14], work[15]
+    load_tile(weight, first, size, heavy)
+    for j in range(TILE):
+        uu[j] = uv[j] = vv[j] = gu[j] = gv[j] = rho[j] = shot[j] = 0
     for c in range(channels):
-        ss, sa, sb = zero + np.float32(_TINY), zero.copy(), zero.copy()
-        aa, ab, bb = zero.copy(), zero.copy(), zero.copy()
-        ar, br, rho, shot, strength = np.zeros((5, TILE), np.float32)
+        for j in range(TILE):
+            ss[j] = _TINY
+            sa[j] = sb[j] = aa[j] = ab[j] = bb[j] = ar[j] = br[j] = 0
         for j in range(size):
             rho[j] = albedo[first + j, c]
-        for j in range(size):
-            strength[j] = weight[first + j] * rho[j]
         for k in range(c * each, (c + 1) * each):
             s, a, b, out = shades[0, k], shades[1, k], shades[2, k], source[k]
             for j in range(size):
                 shot[j] = photos[first + j, k]
-            for j in range(size):
-                ss[j] += s[j] * s[j]
-                sa[j] += s[j] * a[j]
-                sb[j] += s[j] * b[j]
-                aa[j] += a[j] * a[j]
-                ab[j] += a[j] * b[j]
-                bb[j] += b[j] * b[j]
-                r = rho[j] * s[j] - shot[j]
-                ar[j] += a[j] * r
-                br[j] += b[j] * r
-                out[j] = strength[j] * r
-            out[size:] = 0
+            for j in range(TILE):
+                sj, aj, bj, paint = s[j], a[j], b[j], rho[j]
+                ss[j] += sj * sj
+                sa[j] += sj * aj
+                sb[j] += sj * bj
+                aa[j] += aj * aj
+                ab[j] += aj * bj
+                bb[j] += bj * bj
+                r = paint * sj - shot[j]
+                ar[j] += aj * r
+                br[j] += bj * r
+                out[j] = heavy[j] * paint * r
+        for j in range(TILE):
+            paint, on_a, on_b = rho[j], sa[j], sb[j]
+            square, share = paint * paint, np.float32(1) / ss[j]
+            uu[j] += square * (aa[j] - on_a * on_a * share)
+            uv[j] += square * (ab[j] - on_a * on_b * share)
+            vv[j] += square * (bb[j] - on_b * on_b * share)
+            gu[j] += paint * ar[j]
+            gv[j] += paint * br[j]
+    for k in range(5):
+        row, out = work[k], blocks[k] if k < 3 else slope[k - 3]
         for j in range(size):
-            square = rho[j] * rho[j]
-            uu[j] += square * (aa[j] - sa[j] * sa[j] / ss[j])
-            uv[j] += square * (ab[j] - sa[j] * sb[j] / ss[j])
-            vv[j] += square * (bb[j] - sb[j] * sb[j] / ss[j])
-            gu[j] += rho[j] * ar[j]
-            gv[j] += rho[j] * br[j]
-    for j in range(size):
-        w = weight[first + j]
-        blocks[0, first + j] = w * uu[j]
-        blocks[1, first + j] = w * uv[j]
-        blocks[2, first + j] = w * vv[j]
-        slope[0, first + j] = w * gu[j]
-        slope[1, first + j] = w * gv[j]
+            out[first + j] = heavy[j] * row[j]
 
 
-@loop(_OPTIONS, over="photos", step=PASS, grain=1)
-def linearise(
-    begin, end, exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels,
-    albedo, blocks, slope, gathered, kept_terms, kept_shades,
-):  # fmt: skip
-    """Blocks uu, uv, vv (3, P) and gradient (2, P) in the slopes; w ρ r gathered for the light.
-
-    What is gathered is (passes, K, photos), or nothing if that is empty. Monomials (tiles, K, TILE)
-    and shades (tiles, 3, photos, TILE) are kept unless these are empty.
-    """
-    size_k = len(exponents)
-    terms = np.empty((3, size_k, TILE), np.float32)
-    own = np.empty((3, len(light), TILE), np.float32)
-    source = np.empty((len(light), TILE), np.float32)
-    part = np.empty((size_k, len(light)), np.float32)
-    for t in range(begin * _TILES, end * _TILES):
-        first = t * TILE
-        size = min(TILE, len(photos) - first)
-        if len(gathered) and t % _TILES == 0:
-            gathered[t // _TILES] = 0
-        if size <= 0:
-            break
-        shades = kept_shades[t] if len(kept_shades) else own
-        _shade(exponents, unit, along_p, along_q, fields, places, light, first, size, terms, shades)
-        if len(kept_terms):
-            _copy(terms[0], kept_terms[t])
-        _linearise_tile(
-            photos, shades, weight, channels, albedo, first, size, blocks, slope, source
-        )
-        if len(gathered):
-            np.dot(terms[0], source.T, part)
-            _add(part, gathered[t // _TILES])
-
-
-@numba.njit(**_OPTIONS)
-def _product_tile(shades, change, weight, channels, albedo, p, q, first, size, slope):
+@numba.njit(inline="always", **_OPTIONS)
+def _product_tile(shades, change, weight, channels, albedo, p, q, first, size, work, slope):
     """Turn a change of shading by light into w ρ δr, in place; fill the gradient in the slopes."""
     each = shades.shape[1] // channels
-    zero = np.zeros(TILE, np.float32)
-    gu, gv, pj, qj = zero.copy(), zero.copy(), zero.copy(), zero.copy()
-    for j in range(size):
-        pj[j] = p[first + j]
-        qj[j] = q[first + j]
+    gu, gv, pj, qj, heavy = work[0], work[1], work[2], work[3], work[4]
+    ss, st, rho = work[5], work[6], work[7]
+    for k in range(2, 5):
+        given = p if k == 2 else q if k == 3 else weight
+        load_tile(given, first, size, work[k])
+    for j in range(TILE):
+        gu[j] = gv[j] = rho[j] = 0
     for c in range(channels):
-        ss, st, strength = zero + np.float32(_TINY), zero.copy(), zero.copy()
-        for k in range(c * each, (c + 1) * each):
-            s, a, b, y = shades[0, k], shades[1, k], shades[2, k], change[k]
-            for j in range(size):
-                moved = y[j] + pj[j] * a[j] + qj[j] * b[j]
-                y[j] = moved
-                ss[j] += s[j] * s[j]
-                st[j] += s[j] * moved
+        for j in range(TILE):
+            ss[j], st[j] = _TINY, 0
         for j in range(size):
-            rho = albedo[first + j, c]
-            st[j] /= ss[j]
-            strength[j] = weight[first + j] * rho * rho
+            rho[j] = albedo[first + j, c]
         for k in range(c * each, (c + 1) * each):
             s, a, b, y = shades[0, k], shades[1, k], shades[2, k], change[k]
-            for j in range(size):
-                moved = strength[j] * (y[j] - st[j] * s[j])
+            for j in range(TILE):
+                seen, moved = s[j], y[j] + pj[j] * a[j] + qj[j] * b[j]
+                y[j] = moved
+                ss[j] += seen * seen
+                st[j] += seen * moved
+        for j in range(TILE):
+            st[j] /= ss[j]
+            rho[j] *= heavy[j] * rho[j]
+        for k in range(c * each, (c + 1) * each):
+            s, a, b, y = shades[0, k], shades[1, k], shades[2, k], change[k]
+            for j in range(TILE):
+                moved = rho[j] * (y[j] - st[j] * s[j])
                 y[j] = moved
                 gu[j] += a[j] * moved
                 gv[j] += b[j] * moved
-            y[size:] = 0
     for j in range(size):
         slope[0, first + j] = gu[j]
         slope[1, first + j] = gv[j]
 
 
-@loop(_OPTIONS, over="p", step=PASS, grain=1)
-def normal_product(
-    begin, end, exponents, unit, along_p, along_q, fields, places, light, weight, channels, albedo,
-    kept_terms, kept_shades, change, p, q, slope, gathered,
+@loop(_OPTIONS, over="albedo", step=PASS, grain=1)
+def _passes(
+    begin, end, exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels,
+    albedo, change, p, q, blocks, slope, gathered, kept_terms, kept_shades, linearises,
 ):  # fmt: skip
+    """What `linearise` and `normal_product` do: most of it is the same, and is compiled once."""
+    size_k = len(exponents)
+    filled = np.empty((3, size_k, TILE), np.float32)
+    own = np.empty((3, len(light), TILE), np.float32)
+    moved = np.empty((len(light), TILE), np.float32)
+    work = np.empty((WORK, TILE), np.float32)
+    part = np.empty((size_k, len(light)), np.float32)
+    for t in range(begin * _TILES, end * _TILES):
+        first = t * TILE
+        size = min(TILE, len(albedo) - first)
+        if len(gathered) and t % _TILES == 0:
+            _clear(gathered[t // _TILES])
+        if size <= 0:
+            break
+        shades = kept_shades[t] if len(kept_shades) else own
+        terms = filled[0]
+        if linearises or not len(kept_terms):
+            _shade(
+                exponents, unit, along_p, along_q, fields, places, light, first, size, work, filled,
+                shades,
+            )  # fmt: skip
+        else:
+            terms = kept_terms[t]
+        if linearises:
+            if len(kept_terms):
+                _copy(terms, kept_terms[t])
+            _linearise_tile(
+                photos, shades, weight, channels, albedo, first, size, work, blocks, slope, moved
+            )
+        else:
+            np.dot(change, terms, moved)
+            _product_tile(shades, moved, weight, channels, albedo, p, q, first, size, work, slope)
+        if len(gathered):
+            np.dot(terms, moved.T, part)
+            _add(part, gathered[t // _TILES])
+
+
+def linearise(
+    exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels, albedo,
+    blocks, slope, gathered, kept_terms, kept_shades,
+) -> None:  # fmt: skip
+    """Blocks uu, uv, vv (3, P) and gradient (2, P) in the slopes; w ρ r gathered for the light.
+
+    What is gathered is (passes, K, photos), or nothing if that is empty. Monomials (tiles, K, TILE)
+    and shades (tiles, 3, photos, TILE) are kept unless these are empty.
+    """
+    _passes(
+        exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels, albedo,
+        light, weight, weight, blocks, slope, gathered, kept_terms, kept_shades, True,
+    )  # fmt: skip
+
+
+def normal_product(*args: Any) -> None:
     """Jᵀ W J applied to changes of slopes (p, q) and of the monomials' light (photos, K).
 
     Gives the gradient (2, P) in the slopes and, gathered pass by pass, that in the light. Monomials
     and shades that `linearise` did not keep are computed again.
+
+    Args:
+        args: exponents, unit, along_p, along_q, fields, places, light, weight, channels, albedo,
+            kept_terms, kept_shades, change, p, q, slope, gathered.
     """
-    size_k = len(exponents)
-    filled = np.empty((3, size_k, TILE), np.float32)
-    own = np.empty((3, len(change), TILE), np.float32)
-    moved = np.empty((len(change), TILE), np.float32)
-    part = np.empty((size_k, len(change)), np.float32)
-    for t in range(begin * _TILES, end * _TILES):
-        first = t * TILE
-        size = min(TILE, len(p) - first)
-        if t % _TILES == 0:
-            gathered[t // _TILES] = 0
-        if size <= 0:
-            break
-        if len(kept_terms):
-            terms, shades = kept_terms[t], kept_shades[t]
-        else:
-            terms, shades = filled[0], own
-            _shade(
-                exponents, unit, along_p, along_q, fields, places, light, first, size, filled, own
-            )
-        np.dot(change, terms, moved)
-        _product_tile(shades, moved, weight, channels, albedo, p, q, first, size, slope)
-        np.dot(terms, moved.T, part)
-        _add(part, gathered[t // _TILES])
+    *at, weight, channels, albedo, kept_terms, kept_shades, change, p, q, slope, gathered = args
+    _passes(
+        *at, albedo, weight, channels, albedo, change, p, q, slope, slope, gathered, kept_terms,
+        kept_shades, False,
+    )  # fmt: skip
 
 
 def summed(gathered: Float[np.ndarray, "n K c"]) -> Float[np.ndarray, "K c"]:

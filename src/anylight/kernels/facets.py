@@ -87,6 +87,7 @@ def scatter(
 ) -> Float[np.ndarray, "h w"]:
     """Adjoint of `slopes`."""
     out: np.ndarray = np.zeros(shape, dtype)
+    gp, gq = (np.ascontiguousarray(part, dtype) for part in (gp, gq))
     _scatter(gp, gq, here, _rows(here, shape), out)
     return out
 
@@ -189,6 +190,7 @@ def normals(
 ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, " P"]]:
     """Unit normals of slopes and the lengths |ñ|; camera = (f_u, f_v, u_0, v_0), 0: parallel."""
     unit, length = np.empty((3, len(p)), np.float32), np.empty(len(p), np.float32)
+    p, q = (np.ascontiguousarray(part, np.float32) for part in (p, q))
     _normals(p, q, camera, pixels, unit, length)
     return unit, length
 

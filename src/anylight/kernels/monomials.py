@@ -20,6 +20,9 @@ _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastma
 _TOP = 9
 TILE = 256
 """Pixels that are computed together: all that belongs to them stays in a core's own cache."""
+_TURN = 3 * _TOP
+WORK = _TURN + 6
+"""Rows of memory that filling a tile takes: powers of three coordinates, two changes of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,60 +126,77 @@ def flat(tiles: Float[np.ndarray, "g K t"], num: int) -> Float[np.ndarray, "K n"
     return np.concatenate(list(tiles), axis=1)[:, :num]
 
 
-@numba.njit(**_OPTIONS)
-def _fill_powers(unit, first, size, powers):
+# What follows is compiled as part of the loops that call it: by itself it would be compiled once
+# more for nobody. Loops over single numbers compile faster than assignments to slices.
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def load_tile(values, first, size, out):
+    """Numbers of `size` pixels from `first` on, and zeros up to a whole tile."""
+    for j in range(size):
+        out[j] = values[first + j]
+    for j in range(size, TILE):
+        out[j] = 0
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def _fill_powers(size, work):
+    """Powers of three coordinates, whose first are there; all are zero beyond the last pixel."""
     for axis in range(3):
-        values = unit[axis]
-        for k in range(1, _TOP):
-            into, before = powers[axis, k], powers[axis, k - 1]
-            for j in range(size):
-                into[j] = before[j] * np.float32(values[first + j])
+        into, own = work[axis * _TOP], work[axis * _TOP + 1]
+        for j in range(TILE):
+            into[j] = 1 if j < size else 0
+        for k in range(2, _TOP):
+            into, before = work[axis * _TOP + k], work[axis * _TOP + k - 1]
+            for j in range(TILE):
+                into[j] = before[j] * own[j]
 
 
-@numba.njit(**_OPTIONS)
-def fill_tile(exponents, unit, first, size, out):
-    """Monomials (K, TILE) of `size` pixels from `first` on; zero beyond them."""
-    powers = np.ones((3, _TOP, TILE), np.float32)
-    _fill_powers(unit, first, size, powers)
+@numba.njit(inline="always", **_OPTIONS)
+def fill_tile(exponents, unit, first, size, work, out):
+    """Monomials (K, TILE) of `size` pixels from `first` on; zero beyond them.
+
+    Unit normals are (3, P) and float32; `work` is (WORK, TILE).
+    """
+    for axis in range(3):
+        load_tile(unit[axis], first, size, work[axis * _TOP + 1])
+    _fill_powers(size, work)
     for k in range(len(exponents)):
-        x, y = powers[0, exponents[k, 0]], powers[1, exponents[k, 1]]
-        z, row = powers[2, exponents[k, 2]], out[k]
-        for j in range(size):
+        x, y = work[exponents[k, 0]], work[_TOP + exponents[k, 1]]
+        z, row = work[2 * _TOP + exponents[k, 2]], out[k]
+        for j in range(TILE):
             row[j] = x[j] * y[j] * z[j]
-        row[size:] = 0
 
 
-@numba.njit(**_OPTIONS)
-def fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, out):
+@numba.njit(inline="always", **_OPTIONS)
+def fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, work, out):
     """Monomials (3, K, TILE) and their derivatives along two changes (3, P) of the normal."""
-    powers = np.ones((3, _TOP, TILE), np.float32)
-    _fill_powers(unit, first, size, powers)
-    turns = np.empty((6, TILE), np.float32)
-    for axis in range(3):
-        for j in range(size):
-            turns[axis, j] = np.float32(along_p[axis, first + j])
-            turns[3 + axis, j] = np.float32(along_q[axis, first + j])
-    px, py, pz, qx, qy, qz = turns
+    for k in range(9):
+        axis = k % 3
+        given = unit[axis] if k < 3 else along_p[axis] if k < 6 else along_q[axis]
+        load_tile(given, first, size, work[axis * _TOP + 1 if k < 3 else _TURN - 3 + k])
+    _fill_powers(size, work)
+    px, py, pz = work[_TURN], work[_TURN + 1], work[_TURN + 2]
+    qx, qy, qz = work[_TURN + 3], work[_TURN + 4], work[_TURN + 5]
     for k in range(len(exponents)):
         a, b, c = exponents[k, 0], exponents[k, 1], exponents[k, 2]
-        x, y, z = powers[0, a], powers[1, b], powers[2, c]
-        dx, dy, dz = powers[0, max(a - 1, 0)], powers[1, max(b - 1, 0)], powers[2, max(c - 1, 0)]
+        x, y, z = work[a], work[_TOP + b], work[2 * _TOP + c]
+        dx = work[a - 1 if a > 0 else 0]
+        dy = work[_TOP + (b - 1 if b > 0 else 0)]
+        dz = work[2 * _TOP + (c - 1 if c > 0 else 0)]
         fa, fb, fc = np.float32(a), np.float32(b), np.float32(c)
         row, row_p, row_q = out[0, k], out[1, k], out[2, k]
-        for j in range(size):
-            yz = y[j] * z[j]
-            gx = fa * dx[j] * yz
-            gy = fb * dy[j] * x[j] * z[j]
-            gz = fc * dz[j] * x[j] * y[j]
-            row[j] = x[j] * yz
+        for j in range(TILE):
+            xj, yj, zj = x[j], y[j], z[j]
+            gx = fa * dx[j] * (yj * zj)
+            gy = fb * dy[j] * xj * zj
+            gz = fc * dz[j] * xj * yj
+            row[j] = xj * (yj * zj)
             row_p[j] = gx * px[j] + gy * py[j] + gz * pz[j]
             row_q[j] = gx * qx[j] + gy * qy[j] + gz * qz[j]
-        row[size:] = 0
-        row_p[size:] = 0
-        row_q[size:] = 0
 
 
-@numba.njit(**_OPTIONS)
+@numba.njit(inline="always", **_OPTIONS)
 def spread_tile(fields, places, first, size, out):
     """Multiply monomials (K, TILE) by their functions of the place (F, P), in place."""
     for k in range(len(fields)):
@@ -189,11 +209,12 @@ def spread_tile(fields, places, first, size, out):
 @loop(_OPTIONS, over="out", grain=4)
 def evaluate(begin, end, exponents, unit, fields, places, out):
     """Monomials of unit normals (3, P), in tiles (G, K, TILE) of float32; zero beyond the last."""
+    work = np.empty((WORK, TILE), np.float32)
     for t in range(begin, end):
-        first = t * TILE
+        first, tile = t * TILE, out[t]
         size = max(0, min(TILE, unit.shape[1] - first))
-        fill_tile(exponents, unit, first, size, out[t])
-        spread_tile(fields, places, first, size, out[t])
+        fill_tile(exponents, unit, first, size, work, tile)
+        spread_tile(fields, places, first, size, tile)
 
 
 def near_terms(

@@ -73,8 +73,9 @@ def pull_back(begin, end, blocks, source, length, camera, pixels, form, gradient
     """
     fu, fv, u0, v0 = camera
     for j in range(begin, end):
-        xx, xy, xz, yy, yz, zz = blocks[:, j]
-        gx, gy, gz = source[:, j]
+        xx, xy, xz = blocks[0, j], blocks[1, j], blocks[2, j]
+        yy, yz, zz = blocks[3, j], blocks[4, j], blocks[5, j]
+        gx, gy, gz = source[0, j], source[1, j], source[2, j]
         inverse = 1.0 / length[j]
         square = inverse * inverse
         if fu > 0.0:
@@ -99,7 +100,8 @@ def _assemble(form, near, d, e, s, se, sw):
     here, along_u, along_v, sign_u, sign_v = near
     for j in range(len(here)):
         a, b, c, su, sv = here[j], along_u[j], along_v[j], sign_u[j], sign_v[j]
-        zz, zu, zv, uu, uv, vv = form[:, j]
+        zz, zu, zv = form[0, j], form[1, j], form[2, j]
+        uu, uv, vv = form[3, j], form[4, j], form[5, j]
         zu, zv, uu, vv, uv = su * zu, sv * zv, su * su * uu, sv * sv * vv, su * sv * uv
         d[a] += zz - 2.0 * (zu + zv - uv) + uu + vv
         if su != 0.0:

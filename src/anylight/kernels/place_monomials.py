@@ -49,7 +49,8 @@ def at(
 def _collect(begin, end, field, height, inside, frame, out):
     for i in range(begin, end):
         values, total = np.empty(NUM), out[i]
-        total[:] = 0
+        for k in range(NUM):
+            total[k] = 0.0
         y = (i - frame[0]) / frame[2]
         for j in range(field.shape[1]):
             if inside[i, j]:
@@ -71,7 +72,9 @@ def collect(
 def _squares(begin, end, height, inside, frame, out):
     for i in range(begin, end):
         values, total = np.empty(NUM), out[i]
-        total[:] = 0
+        for k in range(NUM):
+            for n in range(NUM):
+                total[k, n] = 0.0
         y = (i - frame[0]) / frame[2]
         for j in range(height.shape[1]):
             if inside[i, j]:

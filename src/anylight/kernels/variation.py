@@ -24,7 +24,7 @@ def gradient_sizes(
 ) -> Float[np.ndarray, " P"]:
     """|∇x| of every pixel; differences over the rim are what `near` makes of them."""
     sizes = np.empty(len(image))
-    slope_sizes(grid.spread(image).ravel(), near, sizes)
+    slope_sizes(grid.spread(image.astype(np.float64)).ravel(), near, sizes)
     return sizes
 
 

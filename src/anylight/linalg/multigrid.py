@@ -112,7 +112,7 @@ class Multigrid:
         small.append(_level(operator, Shares(*np.zeros((2, *operator.centre.shape), np.float32))))
         matrix = operator.dense()
         self._direct = np.linalg.pinv(matrix, rcond=1e-5, hermitian=True).astype(np.float32)
-        self._small, self._shapes, first = _packed(small)
+        self._small, self._places, first = _packed(small)
         self._levels.append(first)
         self._is_direct = len(small) == 1
 
@@ -125,7 +125,7 @@ class Multigrid:
         level = self._levels[depth]
         x, spare = level.solution, level.spare
         if depth == len(self._levels) - 1:
-            stencil.cycle(self._small, self._shapes, self._direct)
+            stencil.cycle(self._small, self._places, self._direct)
             return x if self._is_direct else spare
         stencil.scale(level.damped, level.source, x)
         stencil.residual(*level.operator, x, level.source, spare)
@@ -138,13 +138,14 @@ class Multigrid:
 
 
 def _packed(levels: Sequence[_Level]) -> tuple[np.ndarray, np.ndarray, _Level]:
-    """Small levels in one array (see `stencil.cycle`), their shapes, and the first of them."""
+    """Small levels in one array (see `stencil.cycle`), their places, and the first of them."""
     grids = [(*level.operator, *level[1:]) for level in levels]
     flat = np.concatenate([grid.ravel() for level in grids for grid in level])
-    shapes = np.array([level.inside.shape for level in levels], np.int64)
-    size = levels[0].inside.size
-    first = flat[: stencil.GRIDS * size].reshape(stencil.GRIDS, *levels[0].inside.shape)
-    return flat, shapes, _Level(Stencil(*first[:5]), *first[5:])
+    sizes = [stencil.GRIDS * level.inside.size for level in levels]
+    first = flat[: sizes[0]].reshape(stencil.GRIDS, *levels[0].inside.shape)
+    begins = np.cumsum([0, *sizes[:-1]])
+    places = [(*own.inside.shape, begin) for own, begin in zip(levels, begins, strict=True)]
+    return flat, np.array(places, np.int64), _Level(Stencil(*first[:5]), *first[5:])
 
 
 def _level(operator: Stencil, shares: Shares) -> _Level:

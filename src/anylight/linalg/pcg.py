@@ -144,17 +144,19 @@ def pcg(
     max_iterations: int = 200,
     start: GridArray | None = None,
 ) -> Solve:
-    """Solve A x = b on the grid until |b − A x| ≤ rtol · |b|."""
-    x = np.zeros_like(source) if start is None else start.copy()
-    r = source.copy()
-    ap = np.zeros_like(source)
+    """Solve A x = b on the grid until |b − A x| ≤ rtol · |b|.
+
+    What is added to a start has the type of the source; a start may be more exact.
+    """
+    x, r, ap = np.zeros_like(source), source.copy(), np.zeros_like(source)
     if start is not None:
-        operator.multiply(x, ap)
+        operator.multiply(start, ap)
         r -= ap
     size = float(np.sqrt(stencil.dot(source, source)))
     error = float(np.sqrt(stencil.dot(r, r)))
     if size == 0 or error <= rtol * size:
-        return Solve(x, 0, 0.0 if size == 0 else error / size)
+        found_already = x if start is None else start.copy()
+        return Solve(found_already, 0, 0.0 if size == 0 else error / size)
     found = descend(
         _GridSpace(source.dtype),
         Linear(lambda p: (ap, operator.multiply(p, ap)), precondition),
@@ -164,4 +166,4 @@ def pcg(
         residual=rtol * size,
     )
     left = found.residual if np.isfinite(found.residual) else error
-    return Solve(x, found.iterations, left / size)
+    return Solve(x if start is None else start + x, found.iterations, left / size)

@@ -3,7 +3,8 @@
 A stencil is five arrays: centre d, and the couplings to the right e, down s, down-right se and
 down-left sw; the other four follow by symmetry. All are zero outside the mask.
 
-Rows are cut into loops over few slices each: compilers turn those into vector code.
+Rows are taken out first, and loops index them by numbers: compilers turn that into vector code, and
+are done sooner than with slices.
 """
 
 import numpy as np
@@ -17,46 +18,54 @@ _OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundschec
 @numba.njit(inline="always", **_OPTIONS)
 def _row(d, e, s, se, sw, i, x, y):
     """Compute y = row i of A x, without the margin columns."""
-    n = x.shape[1] - 1
-    dd, ee, el = d[i, 1:n], e[i, 1:n], e[i, 0 : n - 1]
-    xc, xr, xl = x[i, 1:n], x[i, 2 : n + 1], x[i, 0 : n - 1]
-    for k in range(n - 1):
-        y[k] = dd[k] * xc[k] + ee[k] * xr[k] + el[k] * xl[k]
-    below, above, xd, xu = s[i, 1:n], s[i - 1, 1:n], x[i + 1, 1:n], x[i - 1, 1:n]
-    for k in range(n - 1):
-        y[k] += below[k] * xd[k] + above[k] * xu[k]
-    below, above = se[i, 1:n], se[i - 1, 0 : n - 1]
-    xd, xu = x[i + 1, 2 : n + 1], x[i - 1, 0 : n - 1]
-    for k in range(n - 1):
-        y[k] += below[k] * xd[k] + above[k] * xu[k]
-    below, above = sw[i, 1:n], sw[i - 1, 2 : n + 1]
-    xd, xu = x[i + 1, 0 : n - 1], x[i - 1, 2 : n + 1]
-    for k in range(n - 1):
-        y[k] += below[k] * xd[k] + above[k] * xu[k]
+    own, below, above = x[i], x[i + 1], x[i - 1]
+    di, ei, si, sei, swi = d[i], e[i], s[i], se[i], sw[i]
+    s_above, se_above, sw_above = s[i - 1], se[i - 1], sw[i - 1]
+    for k in range(1, x.shape[1] - 1):
+        y[k] = (
+            di[k] * own[k]
+            + ei[k] * own[k + 1]
+            + ei[k - 1] * own[k - 1]
+            + si[k] * below[k]
+            + s_above[k] * above[k]
+            + sei[k] * below[k + 1]
+            + se_above[k - 1] * above[k - 1]
+            + swi[k] * below[k - 1]
+            + sw_above[k + 1] * above[k + 1]
+        )
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
 def _multiply(begin, end, d, e, s, se, sw, x, y, partial):
     """Compute y = A x, and x · y of every row."""
-    width = x.shape[1]
     for i in range(begin, end):
-        yi, xi = y[i, 1 : width - 1], x[i, 1 : width - 1]
+        yi, xi = y[i], x[i]
         _row(d, e, s, se, sw, i, x, yi)
         total = 0.0
-        for k in range(width - 2):
+        for k in range(1, x.shape[1] - 1):
             total += yi[k] * xi[k]
         partial[i] = total
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
-def residual(begin, end, d, e, s, se, sw, x, b, r):
-    """Compute r = b − A x."""
-    width = x.shape[1]
+def _sweep(begin, end, d, e, s, se, sw, x, b, damped, out, steps):
+    """Compute out = b − A x, or out = x + damped · (b − A x) if `steps`."""
     for i in range(begin, end):
-        ri, bi = r[i, 1 : width - 1], b[i, 1 : width - 1]
-        _row(d, e, s, se, sw, i, x, ri)
-        for k in range(width - 2):
-            ri[k] = bi[k] - ri[k]
+        oi, bi, xi, ci = out[i], b[i], x[i], damped[i]
+        _row(d, e, s, se, sw, i, x, oi)
+        for k in range(1, x.shape[1] - 1):
+            left = bi[k] - oi[k]
+            oi[k] = xi[k] + ci[k] * left if steps else left
+
+
+def residual(d, e, s, se, sw, x, b, r) -> None:
+    """Compute r = b − A x."""
+    _sweep(d, e, s, se, sw, x, b, x, r, False)
+
+
+def relax(d, e, s, se, sw, x, b, damped, out) -> None:
+    """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
+    _sweep(d, e, s, se, sw, x, b, damped, out, True)
 
 
 @loop(_OPTIONS, over="x", grain=ROWS)
@@ -82,16 +91,12 @@ def pace(begin, end, d, e, s, se, sw, least, damping, stable, damped, inside):
             damped[i, k] = one / max(centre / damping, size / stable) if takes_part else none
 
 
-@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
-def relax(begin, end, d, e, s, se, sw, x, b, damped, out):
-    """Damped Jacobi: out = x + damped · (b − A x), damped = ω / d where d > 0."""
-    width = x.shape[1]
-    for i in range(begin, end):
-        oi, bi, xi = out[i, 1 : width - 1], b[i, 1 : width - 1], x[i, 1 : width - 1]
-        ci = damped[i, 1 : width - 1]
-        _row(d, e, s, se, sw, i, x, oi)
-        for k in range(width - 2):
-            oi[k] = xi[k] + ci[k] * (bi[k] - oi[k])
+@numba.njit(inline="always", **_OPTIONS)
+def _given(r, inside, left, c, after):
+    """What coarse column c gets from a row: its own node, and its shares of those beside it."""
+    before = inside[c - 1] * r[c - 1]
+    own = inside[c] * r[c] + left[after] * inside[after] * r[after]
+    return own + before - left[c - 1] * before
 
 
 @loop(_OPTIONS, over="coarse", margin=1, grain=ROWS)
@@ -99,92 +104,83 @@ def restrict(begin, end, r, inside, left, up, coarse):
     """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1.
 
     Nodes between two coarse ones give each its share (see `share_columns`, `share_rows`), those
-    that are not active (inside = 0) give nothing.
+    that are not active (inside = 0) give nothing. None is in the margin, so what would lie beyond
+    may be read there.
     """
     height, width = r.shape
-    one = r.dtype.type(1)
-    line = np.zeros(width + 2, r.dtype)
-    shares = np.zeros(width + 2, r.dtype)
     for big in range(begin, end):
-        out = coarse[big]
-        for j in range(len(out)):
-            out[j] = 0
-        for i in range(2 * big - 2, min(2 * big + 1, height)):
-            ri, ni, li, ui = r[i], inside[i], left[i], up[i]
-            for k in range(width):
-                line[k] = ni[k] * ri[k]
-                shares[k] = li[k]
-            for j in range(1, len(out) - 1):
-                c = 2 * j - 1
-                total = line[c] + shares[c + 1] * line[c + 1] + (one - shares[c - 1]) * line[c - 1]
-                own = one if i == 2 * big - 1 else ui[j] if i == 2 * big else one - ui[j]
-                out[j] += own * total
+        i = 2 * big - 1
+        low = i + 1 if i + 1 < height else 0
+        out, above, below = coarse[big], up[i - 1], up[low]
+        for j in range(1, coarse.shape[1] - 1):
+            c = 2 * j - 1
+            after = c + 1 if c + 1 < width else 0
+            upper = _given(r[i - 1], inside[i - 1], left[i - 1], c, after)
+            lower = _given(r[low], inside[low], left[low], c, after)
+            own = _given(r[i], inside[i], left[i], c, after)
+            out[j] = own + below[j] * lower + upper - above[j] * upper
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
 def prolong(begin, end, coarse, inside, left, up, x):
     """Add P coarse to x, on the active nodes (inside = 1) only."""
     width = x.shape[1]
-    one = x.dtype.type(1)
-    line = np.zeros(coarse.shape[1], x.dtype)
     for i in range(begin, end):
         above, below, ui = coarse[(i + 1) // 2], coarse[i // 2 + 1], up[i]
-        for j in range(line.size):
-            line[j] = ui[j] * above[j] + (one - ui[j]) * below[j]
         xi, ni, li = x[i], inside[i], left[i]
-        for j in range((width - 1) // 2):
-            k = 2 * j + 1
-            xi[k] += ni[k] * line[j + 1]
-        for j in range((width - 2) // 2):
-            k = 2 * j + 2
-            xi[k] += ni[k] * (li[k] * line[j + 1] + (one - li[k]) * line[j + 2])
+        for j in range(1, (width - 1) // 2 + 1):
+            own = below[j] + ui[j] * (above[j] - below[j])
+            xi[2 * j - 1] += ni[2 * j - 1] * own
+        for j in range(1, (width - 2) // 2 + 1):
+            own = below[j] + ui[j] * (above[j] - below[j])
+            after = below[j + 1] + ui[j + 1] * (above[j + 1] - below[j + 1])
+            xi[2 * j] += ni[2 * j] * (after + li[2 * j] * (own - after))
 
 
-_residual, _restrict, _prolong, _relax = (
-    part.compiled for part in (residual, restrict, prolong, relax)
-)
+_swept, _restrict, _prolong = (part.compiled for part in (_sweep, restrict, prolong))
 GRIDS = 12
 """Grids of a level in `cycle`: five of the operator, damped, inside, left, up, solution, spare,
 source."""
 
 
 @numba.njit(**_OPTIONS)
-def _grids(levels, offset, shape):
-    size = GRIDS * shape[0] * shape[1]
-    return levels[offset : offset + size].reshape((GRIDS, shape[0], shape[1]))
+def _grids(levels, place):
+    height, width, first = place
+    return levels[first : first + GRIDS * height * width].reshape((GRIDS, height, width))
 
 
 @numba.njit(nogil=True, **_OPTIONS)
-def cycle(levels, shapes, direct):
+def cycle(levels, places, direct):
     """Run a V(1,1)-cycle over several levels that lie in one array, fine to coarse.
 
-    The coarsest is solved by multiplying with `direct`. The answer is in the spare grid of the
-    first level, or in its solution if that is the coarsest too.
+    Of every level `places` holds the numbers of rows and columns and where it begins. The coarsest
+    is solved by multiplying with `direct`. The answer is in the spare grid of the first level, or
+    in its solution if that is the coarsest too.
     """
-    last, offset = len(shapes) - 1, 0
-    for k in range(last):
-        g = _grids(levels, offset, shapes[k])
-        offset += g.size
-        below = _grids(levels, offset, shapes[k + 1])
-        for i in range(g.shape[1]):
-            for j in range(g.shape[2]):
-                g[9, i, j] = g[5, i, j] * g[11, i, j]
-        _residual(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[9], g[11], g[10])
-        _restrict(1, below.shape[1] - 1, g[10], g[6], g[7], g[8], below[11])
-    bottom = _grids(levels, offset, shapes[last])
-    answer, asked = bottom[9].reshape(len(direct)), bottom[11].reshape(len(direct))
-    for i in range(len(direct)):
-        total = np.float32(0)
-        for j in range(len(direct)):
-            total += direct[i, j] * asked[j]
-        answer[i] = total
-    for k in range(last - 1, -1, -1):
-        below = _grids(levels, offset, shapes[k + 1])
-        offset -= GRIDS * shapes[k, 0] * shapes[k, 1]
-        g = _grids(levels, offset, shapes[k])
-        coarse = below[9] if k + 1 == last else below[10]
-        _prolong(1, g.shape[1] - 1, coarse, g[6], g[7], g[8], g[9])
-        _relax(1, g.shape[1] - 1, g[0], g[1], g[2], g[3], g[4], g[9], g[11], g[5], g[10])
+    last, size = len(places) - 1, len(direct)
+    one = np.int64(1)  # not 1, which is a type of its own: code compiled here serves others, too
+    for step in range(2 * last + 1):
+        k = step if step <= last else 2 * last - step
+        height, width, first = places[k, 0], places[k, 1], places[k, 2]
+        if k == last:
+            for i in range(size):
+                total, row = np.float32(0), direct[i]
+                for j in range(size):
+                    total += row[j] * levels[first + 11 * size + j]
+                levels[first + 9 * size + i] = total
+            continue
+        g = _grids(levels, (height, width, first))
+        below = _grids(levels, (places[k + 1, 0], places[k + 1, 1], places[k + 1, 2]))
+        x, b, damped, out, is_up = g[9], g[11], g[5], g[10], step > last
+        if is_up:
+            _prolong(one, height - 1, below[9 if k + 1 == last else 10], g[6], g[7], g[8], x)
+        else:
+            for i in range(height):
+                for j in range(width):
+                    x[i, j] = damped[i, j] * b[i, j]
+        _swept(one, height - 1, g[0], g[1], g[2], g[3], g[4], x, b, damped, out, is_up)
+        if not is_up:
+            _restrict(one, below.shape[1] - 1, out, g[6], g[7], g[8], below[11])
 
 
 @loop(_OPTIONS, over="a", grain=ROWS)

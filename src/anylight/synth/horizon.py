@@ -12,13 +12,14 @@ import numpy as np
 from anylight.compiler import numba
 from anylight.threads import loop
 
+_OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 NUM_HEADINGS = 96
 _FINE_STEPS = 48.0
 """Steps are one pixel long up to here, then they grow with the distance."""
 _GROWTH = 0.02
 
 
-@numba.njit(cache=True)
+@numba.njit(inline="always", **_OPTIONS)
 def _bilinear(image, u, v):
     """Interpolated value; NaN outside the image or when a needed pixel is."""
     height, width = image.shape
@@ -31,7 +32,7 @@ def _bilinear(image, u, v):
     return (1.0 - b) * top + b * bottom
 
 
-@numba.njit(cache=True)
+@numba.njit(inline="always", **_OPTIONS)
 def _point(camera, u, v, depth):
     """Surface point behind a pixel; camera = (f_u, f_v, u_0, v_0), f = 0 for parallel rays."""
     fu, fv, u0, v0 = camera
@@ -40,7 +41,7 @@ def _point(camera, u, v, depth):
     return (u - u0) / fu * depth, (v - v0) / fv * depth, depth
 
 
-@numba.njit(cache=True)
+@numba.njit(inline="always", **_OPTIONS)
 def _towards_camera(camera, u, v):
     """Unit vector from the surface to the camera."""
     fu, fv, u0, v0 = camera
@@ -51,12 +52,12 @@ def _towards_camera(camera, u, v):
     return -x / length, -y / length, -1.0 / length
 
 
-@loop({"cache": True}, over="pixels", grain=16)
+@loop(_OPTIONS, over="pixels", grain=16)
 def _sines(begin, end, depth, camera, pixels, sines):
     """Sine of the horizon's elevation (towards the camera) per pixel and image heading."""
     longest = math.hypot(depth.shape[0], depth.shape[1])
     for j in range(begin, end):
-        u, v = pixels[j]
+        u, v = pixels[j, 0], pixels[j, 1]
         x, y, z = _point(camera, u, v, depth[int(v), int(u)])
         cx, cy, cz = _towards_camera(camera, u, v)
         for k in range(NUM_HEADINGS):
@@ -86,15 +87,15 @@ def horizon_sines(depth: np.ndarray, camera: tuple[float, ...], pixels: np.ndarr
     return sines
 
 
-@loop({"cache": True}, over="pixels", grain=16)
+@loop(_OPTIONS, over="pixels", grain=16)
 def _is_under(begin, end, sines, camera, pixels, directions, blocked):
     """Whether light from each direction is blocked on its way to each pixel."""
     fu, fv, u0, v0 = camera
     for j in range(begin, end):
-        u, v = pixels[j]
+        u, v = pixels[j, 0], pixels[j, 1]
         cx, cy, cz = _towards_camera(camera, u, v)
         for k in range(len(directions)):
-            x, y, z = directions[k]
+            x, y, z = directions[k, 0], directions[k, 1], directions[k, 2]
             hu, hv = x, y
             if fu != 0.0:
                 hu, hv = fu * x - z * (u - u0), fv * y - z * (v - v0)

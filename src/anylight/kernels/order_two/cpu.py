@@ -30,61 +30,66 @@ cauchy_weight = numba.njit(inline="always", **_OPTIONS)(pixel.cauchy_weight)
 @loop(_PASS, over="photos", grain=4)
 def _energy(begin, end, photos, scale, n, rho, a, inverse_square, total):
     """Σ log(1 + r²/λ²): one logarithm per pixel and 32 observations, of their product."""
-    _, num, size = photos.shape
+    num = photos.shape[1]
     channels = rho.shape[0]
     one = np.float32(1)
+    work = np.empty((2, TILE))
+    log, product = work[0], work[1]
     for t in range(begin, end):
-        log = np.zeros(TILE)
-        product = np.ones(TILE)
+        for p in range(TILE):
+            log[p], product[p] = 0.0, 1.0
         x, y, z = n[0, t], n[1, t], n[2, t]
         for k in range(num):
             r_c, stored = rho[k % channels, t], photos[t, k]
-            for p in range(size):
+            for p in range(TILE):
                 r = r_c[p] * shade(a, k, x[p], y[p], z[p]) - scale * np.float32(stored[p])
                 product[p] *= one + r * r * inverse_square
             if k % 32 == 31 or k == num - 1:
-                for p in range(size):
+                for p in range(TILE):
                     log[p] += np.log(product[p])
                     product[p] = 1.0
-        for p in range(size):
+        for p in range(TILE):
             total[t] += log[p]
 
 
 @loop(_PASS, over="photos", grain=4)
 def _albedo(begin, end, photos, scale, n, rho, a, inverse_square, diagonal, source):
-    _, num, size = photos.shape
+    num = photos.shape[1]
     channels = rho.shape[0]
     one = np.float32(1)
     for t in range(begin, end):
         x, y, z = n[0, t], n[1, t], n[2, t]
         for c in range(channels):
-            r_c, sums = rho[c, t], np.zeros((2, TILE), np.float32)
+            r_c, square, mixed = rho[c, t], diagonal[c, t], source[c, t]
+            for p in range(TILE):
+                square[p] = mixed[p] = 0
             for k in range(c, num, channels):
                 stored = photos[t, k]
-                for p in range(size):
+                for p in range(TILE):
                     s = shade(a, k, x[p], y[p], z[p])
                     value = scale * np.float32(stored[p])
                     r = r_c[p] * s - value
                     w = s * cauchy_weight(r, inverse_square, one)
-                    sums[0, p] += w * s
-                    sums[1, p] += w * value
-            diagonal[c, t] = sums[0]
-            source[c, t] = sums[1]
+                    square[p] += w * s
+                    mixed[p] += w * value
 
 
 @loop(_PASS, over="photos", grain=4)
 def _depth(begin, end, photos, scale, n, rho, a, inverse_square, blocks, source):
-    _, num, size = photos.shape
+    num = photos.shape[1]
     channels = rho.shape[0]
     one, half = np.float32(1), np.float32(0.5)
+    sums = np.empty((9, TILE), np.float32)
     for t in range(begin, end):
-        sums = np.zeros((9, TILE), np.float32)
+        for k in range(9):
+            for p in range(TILE):
+                sums[k, p] = 0
         x, y, z = n[0, t], n[1, t], n[2, t]
         for k in range(num):
             r_c, stored = rho[k % channels, t], photos[t, k]
             a0, a1, a2, a3 = a[k, 0], a[k, 1], a[k, 2], a[k, 3]
             a4, a5, a6, a7, a8 = a[k, 4], a[k, 5], a[k, 6], a[k, 7], a[k, 8]
-            for p in range(size):
+            for p in range(TILE):
                 gx, gy, gz = shade_slope(a1, a2, a3, a4, a5, a6, a7, a8, x[p], y[p], z[p])
                 s = shade_from_slope(a0, a1, a2, a3, gx, gy, gz, x[p], y[p], z[p], half)
                 r = r_c[p] * s - scale * np.float32(stored[p])
@@ -101,14 +106,14 @@ def _depth(begin, end, photos, scale, n, rho, a, inverse_square, blocks, source)
                 sums[6, p] += wr * gx
                 sums[7, p] += wr * gy
                 sums[8, p] += wr * gz
-        for k in range(6):
-            blocks[k, t] = sums[k]
-        for k in range(3):
-            source[k, t] = sums[6 + k]
+        for k in range(9):
+            own, out = sums[k], blocks[k, t] if k < 6 else source[k - 6, t]
+            for p in range(TILE):
+                out[p] = own[p]
 
 
 @numba.njit(inline="always", **_OPTIONS)
-def _accumulate(table, first, weight, second, into_first, into_second):
+def _accumulate(table, first, weight, second, into_first, into_second, at):
     """Add five moments of two observations at once."""
     zero = np.float32(0)
     s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
@@ -121,27 +126,27 @@ def _accumulate(table, first, weight, second, into_first, into_second):
         table[first + 4],
     )
     for p in range(TILE):
-        v, w = weight[p], second[p]
-        s0 += v * m0[p]
-        s1 += v * m1[p]
-        s2 += v * m2[p]
-        s3 += v * m3[p]
-        s4 += v * m4[p]
-        u0 += w * m0[p]
-        u1 += w * m1[p]
-        u2 += w * m2[p]
-        u3 += w * m3[p]
-        u4 += w * m4[p]
-    into_first[0] += s0
-    into_first[1] += s1
-    into_first[2] += s2
-    into_first[3] += s3
-    into_first[4] += s4
-    into_second[0] += u0
-    into_second[1] += u1
-    into_second[2] += u2
-    into_second[3] += u3
-    into_second[4] += u4
+        v, w, a, b, c, d, e = weight[p], second[p], m0[p], m1[p], m2[p], m3[p], m4[p]
+        s0 += v * a
+        s1 += v * b
+        s2 += v * c
+        s3 += v * d
+        s4 += v * e
+        u0 += w * a
+        u1 += w * b
+        u2 += w * c
+        u3 += w * d
+        u4 += w * e
+    into_first[at] += s0
+    into_first[at + 1] += s1
+    into_first[at + 2] += s2
+    into_first[at + 3] += s3
+    into_first[at + 4] += s4
+    into_second[at] += u0
+    into_second[at + 1] += u1
+    into_second[at + 2] += u2
+    into_second[at + 3] += u3
+    into_second[at + 4] += u4
 
 
 @loop(_PASS, over="moments", grain=1)
@@ -150,52 +155,50 @@ def _moments(begin, end, photos, scale, n, rho, a, inverse_square, exponents, mo
 
     Products of harmonics of order two are polynomials of degree four: 25 moments replace 45.
     """
-    tiles, num, size = photos.shape
+    tiles, num = photos.shape[0], photos.shape[1]
     channels = rho.shape[0]
     one = np.float32(1)
+    table = np.empty((25, TILE), np.float32)
+    weights = np.empty((4, TILE), np.float32)
     for chunk in range(begin, end):
-        table = np.zeros((25, TILE), np.float32)
-        weights = np.zeros((4, TILE), np.float32)
         for t in range(chunk * tiles // _CHUNKS, (chunk + 1) * tiles // _CHUNKS):
             x, y, z = n[0, t], n[1, t], n[2, t]
             for m in range(25):
                 row = table[m]
-                for p in range(size):
+                for p in range(TILE):
                     row[p] = one
                 for _ in range(exponents[m, 0]):
-                    for p in range(size):
+                    for p in range(TILE):
                         row[p] *= x[p]
                 for _ in range(exponents[m, 1]):
-                    for p in range(size):
+                    for p in range(TILE):
                         row[p] *= y[p]
                 for _ in range(exponents[m, 2]):
-                    for p in range(size):
+                    for p in range(TILE):
                         row[p] *= z[p]
             for k in range(0, num, 2):
                 for side in range(2):
                     o = k + side
+                    square, mixed = weights[side], weights[2 + side]
                     if o < num:
                         r_c, stored = rho[o % channels, t], photos[t, o]
-                        square, mixed = weights[side], weights[2 + side]
-                        for p in range(size):
+                        for p in range(TILE):
                             value = scale * np.float32(stored[p])
                             r = r_c[p] * shade(a, o, x[p], y[p], z[p]) - value
                             q = r_c[p] * cauchy_weight(r, inverse_square, one)
                             square[p] = q * r_c[p]
                             mixed[p] = q * value
                     else:
-                        weights[side] = 0
-                        weights[2 + side] = 0
+                        for p in range(TILE):
+                            square[p] = mixed[p] = 0
                 ma, mb = moments[chunk, k], moments[chunk, k + 1]
-                for f in range(0, 25, 5):
-                    _accumulate(table, f, weights[0], weights[1], ma[f : f + 5], mb[f : f + 5])
-                for f in range(0, 10, 5):
-                    g = 25 + f
-                    _accumulate(table, f, weights[2], weights[3], ma[g : g + 5], mb[g : g + 5])
+                for at in range(0, 35, 5):
+                    first, pair = (at, 0) if at < 25 else (at - 25, 2)
+                    _accumulate(table, first, weights[pair], weights[pair + 1], ma, mb, at)
 
 
 class Packed(NamedTuple):
-    """Photos tile by tile: (tiles, M·C, TILE) in their own type, zero past the last pixel."""
+    """Photos tile by tile: (tiles, M·C, TILE), zero past the last pixel."""
 
     tiles: np.ndarray
     num_pixels: int
@@ -208,13 +211,17 @@ class CpuKernels:
         self._exponents = np.array(MONOMIALS)
 
     def pack(self, photos: Iterable[np.ndarray], num: int) -> Packed:
-        """Lay out photos tile by tile; each is dropped as soon as it is copied."""
+        """Lay out photos tile by tile; each is dropped as soon as it is copied.
+
+        Photos of 8 bit are laid out as 16 bit: the passes take no longer, and are compiled once.
+        """
         packed, size = np.zeros((0, 0, TILE), np.uint8), 0
         for index, photo in enumerate(photos):
             channels, size = photo.shape
             tiles = -(-size // TILE)
             if index == 0:
-                packed = np.zeros((tiles, num * channels, TILE), photo.dtype)
+                dtype = np.promote_types(photo.dtype, np.uint16)
+                packed = np.zeros((tiles, num * channels, TILE), dtype)
             whole = size // TILE
             rows = slice(index * channels, (index + 1) * channels)
             body = photo[:, : whole * TILE].reshape(channels, whole, TILE)
