@@ -85,7 +85,7 @@ NEAR_SCENES = {
     ),
 }
 """Scenes for what is only asked where lamps may be near; without colour they are not found."""
-NEAR_ROOMS = ("joint.course.closeness.", "joint.course.attempts._NEAR_STEPS")
+NEAR_ROOMS = ("joint.course.closeness.", "joint.course.attempts._NEAR_STEPS", "joint.nearby.")
 SHADOW_ROOMS = ("joint.shadows.", "joint.record.", "sky.")
 LARGE = "bust, 240 pixels"
 """A scene of more pixels, for numbers of pixels that the others do not reach."""
