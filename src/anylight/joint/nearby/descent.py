@@ -11,17 +11,17 @@ from .system import NearSystem
 _DAMPING = 1e-3
 """Damping to begin with, relative to the curvature. [share]"""
 _EASE = 5.0
-"""By how much an accepted step lowers the damping. [times]"""
+"""By how much an accepted step lowers the damping, as in `step.newton`. (definition)"""
 _TIGHTEN = 8.0
-"""By how much a refused step raises the damping. [times]"""
+"""By how much a refused step raises the damping, as in `step.newton`. (definition)"""
 _LEAST = 1e-5
-"""Least damping, relative to the curvature. [share]"""
+"""Least damping, relative to the curvature, as in `step.newton`. (definition)"""
 _TRIES = 8
 """Dampings that are tried for one step. (guard)"""
 _LINEAR_STEPS = 60
-"""Steps of conjugate gradients in a Newton step, at most. [steps]"""
+"""Steps of conjugate gradients in a Newton step, at most. (guard)"""
 _RTOL = 0.02
-"""When conjugate gradients stop. [relative residual]"""
+"""When conjugate gradients stop, relative to the first residual. (guard)"""
 _STOP = 1e-3
 """Decrease of the logarithmic energy that is hardly any. [log-energy]"""
 _PATIENCE = 2

@@ -22,7 +22,7 @@ from anylight.photometry.near import middle_and_size
 
 from .lamps import Lamps
 
-TIE = 100.0
+TIE = 1000.0
 """Weight of the normals' deviation from the surface. [times]"""
 TURN = 0.05
 """Deviation beyond which a pixel lies beside a depth step. [radians]"""

@@ -24,13 +24,13 @@ from anylight.linalg.pcg import Linear, descend
 from .energy import TIE, TURN, Lit, NearModel, State, settled
 
 _SAMPLE = 2048
-"""Pixels that the couplings of light and smooth changes are estimated from. [pixels]"""
+"""Pixels that the couplings of light and smooth changes are estimated from. (memory)"""
 _RIDGE = 1e-5
 """What keeps the light's couplings positive definite, relative to them. (guard)"""
 _SMOOTH_RIDGE = 1e-4
 """The same for the smooth changes. (guard)"""
 _LIGHT_SHARE = 0.1
-"""Damping of the light, relative to that of the surface. [share]"""
+"""Damping of the light, relative to that of the surface, as in `step.newton`. (definition)"""
 _FURTHEST = 0.2
 """A step turns no pixel further. (guard)"""
 
