@@ -122,6 +122,12 @@ class NearModel:
         cover = self.level.cover
         return TIE * float(cover @ (TURN**2 * off / (off + TURN**2)) / cover.sum(dtype=float))
 
+    def hold(self, lit: Lit) -> Float[np.ndarray, " P"]:
+        """Curvature of the tie by a pixel's turn, relative to the photos' own energy."""
+        off = (lit.shape.turn**2).sum(axis=1)
+        data = robust_energy(self.level, lit.misfit, lit.scale)
+        return TIE * data * self.level.cover / (1 + off / TURN**2) ** 2
+
     def energy(self, lit: Lit, scale: float) -> float:
         """Energy at a robust scale."""
         return float(np.log(robust_energy(self.level, lit.misfit, scale))) + self.tie(lit.shape)

@@ -16,12 +16,11 @@ from jaxtyping import Float
 from anylight.facets.grid import Heights
 from anylight.facets.modes import smooth_modes
 from anylight.joint.problem.fit import Light
-from anylight.joint.step.newton import robust_energy
 from anylight.kernels import facets
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import Linear, descend
 
-from .energy import TIE, TURN, Lit, NearModel, State, settled
+from .energy import Lit, NearModel, State, settled
 
 _SAMPLE = 2048
 """Pixels that the couplings of light and smooth changes are estimated from. (memory)"""
@@ -101,7 +100,7 @@ class NearSystem:
         )
         self._by_height = self._through(changes.by_place, shape.moves)
         self._by_closeness = self._through(changes.by_place, shape.place)
-        self._turns = self._eliminate(changes.by_unit)
+        self._turns = self._eliminate(changes.by_unit, model.hold(lit))
         residual = lit.residual.reshape(-1, num).astype(np.float32)
         answer = np.einsum("pij,pj->pi", self._turns.inverse, self._turns.gradient)
         left = residual - np.einsum("ipk,pi->pk", self._turns.changes, answer.astype(np.float32))
@@ -128,13 +127,12 @@ class NearSystem:
         )
         return self._without_albedo(np.asarray(total) * self._paint)
 
-    def _eliminate(self, by_unit: Float[np.ndarray, "3 P N"]) -> _Turns:
+    def _eliminate(
+        self, by_unit: Float[np.ndarray, "3 P N"], held: Float[np.ndarray, " P"]
+    ) -> _Turns:
         level, lit, shape = self._level, self._lit, self._lit.shape
         across = _tangents(shape.unit)
         changes = np.stack([self._through(by_unit, across[:, i]) for i in range(2)])
-        energy = robust_energy(level, lit.misfit, lit.scale)
-        off = (shape.turn**2).sum(axis=1)
-        held = TIE * energy * level.cover / (1 + off / TURN**2) ** 2
         weight = self._weight.astype(float)
         matrix = np.empty((level.size, 2, 2))
         gradient = held[:, None] * np.einsum("pia,pa->pi", across, shape.turn)
