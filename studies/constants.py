@@ -85,7 +85,7 @@ NEAR_SCENES = {
     ),
 }
 """Scenes for what is only asked where lamps may be near; without colour they are not found."""
-NEAR_ROOMS = ("joint.course.closeness.", "joint.course.attempts._NEAR_STEPS")
+NEAR_ROOMS = ("joint.course.closeness.", "joint.course.attempts._NEAR_STEPS", "joint.nearby.")
 SHADOW_ROOMS = ("joint.shadows.", "joint.record.", "sky.")
 LARGE = "bust, 240 pixels"
 """A scene of more pixels, for numbers of pixels that the others do not reach."""
@@ -96,7 +96,7 @@ BY_SIZE = ("joint.course.plan.FIRST_PIXELS", "joint.course.plan.START_PIXELS")
 TRIED = {"joint.terms.gauge.MEAN_FACING": (0.5, 0.9)}
 """What is tried where half or double is no possible value."""
 BASE = "as it is"
-ROUND = 2
+ROUND = 3
 """Counts the versions of the solver that were measured: a number is compared with what the same
 version does as it is. (definition)"""
 METRICS = ("mae_deg", "mae_fd_deg", "albedo_rmse", "lighting_error")

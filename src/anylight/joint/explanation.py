@@ -17,6 +17,7 @@ from anylight.integration.smooth import depth_of
 from anylight.joint.course.lenses import LensChoice, choose_lens, with_lens
 from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
+from anylight.joint.nearby.phase import settle
 from anylight.joint.options import DefaultOptions
 from anylight.joint.paint.ambiguity import with_colour_of, without_shading
 from anylight.joint.paint.evening import evened
@@ -24,7 +25,7 @@ from anylight.joint.paint.refit import Painting, paint, plausible
 from anylight.joint.pixels.confidence import confidence, spread_deg
 from anylight.joint.pixels.normals import PixelNormals, pixel_normals, surface_normals
 from anylight.joint.problem.eigenphotos import averaged, compress
-from anylight.joint.problem.fit import Fit, basis_of, seen_from_middle
+from anylight.joint.problem.fit import Fit, Light, basis_of, seen_from_middle
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
@@ -153,9 +154,8 @@ def explain(
         level, capture = replace(level, camera=camera), replace(capture, camera=camera)
     given = None if start is None else corner_heights(level, start)
     course = yield from _reported(solve(level, plan, terms, given))
-    surface, light = course.state.surface, course.state.light
-    level = replace(level, closeness=course.closeness)
     last = _LastSteps(course.status is Status.INTERRUPTED)
+    level, surface, light = yield from _arrived(level, course, plan, last)
     as_it_is = partial(surface_normals, level, surface, light)
     if plan.jumps:
         normals = yield from last.take(
@@ -263,6 +263,22 @@ def _may_hide(
     if options.shadows == "off" or capture.depth is not None or make_terms:
         return False
     return plan.jumps
+
+
+def _arrived(
+    level: PyramidLevel, course: Course, plan: Plan, last: _LastSteps
+) -> Generator[Progress, None, tuple[PyramidLevel, Heights, Light]]:
+    """Where the course ended; under near lamps, what they say without an expansion."""
+    state, level = course.state, replace(level, closeness=course.closeness)
+    if not level.closeness or not plan.jumps or last.stopped:
+        return level, state.surface, state.light
+    settling = settle(level, state.surface, state.light, plan.orders[-1], _COURSE_SHARE)
+    try:
+        found = yield from settling
+    except StopRequestedError:
+        last.stopped = True
+        return level, state.surface, state.light
+    return replace(level, closeness=found.closeness), found.surface, found.light
 
 
 def _seen(

@@ -9,7 +9,7 @@ from anylight.joint.terms.gauge import GaugeKnowledge, spread
 
 _MODEL_PLAY_DEG = 6.0
 """Play of tilt and relief where the model's own errors, not noise, are what is left. [degrees]"""
-_NEAR_PLAY_DEG = 6.0
+_NEAR_PLAY_DEG = 4.0
 """Play of tilt and relief under near lamps: the usual error of six rendered shapes. (definition)"""
 _MODEL_NOISE = 0.02
 """Residual from which this is so. [share of white]"""

@@ -35,6 +35,12 @@ _USUAL_RANGE = (1.0, 99.0)
 
 def relative_places(points: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "P 3"]:
     """Where points are, from the middle of the object, in object sizes (the longer side seen)."""
+    middle, size = middle_and_size(points)
+    return (points - middle) / size
+
+
+def middle_and_size(points: Float[np.ndarray, "P 3"]) -> tuple[Float[np.ndarray, " 3"], float]:
+    """Middle of the points and the longer side that is seen, both without unusual depths."""
     low, high = np.percentile(points[:, 2], _USUAL_RANGE)
     is_usual = (points[:, 2] >= low) & (points[:, 2] <= high)
     usual = points[is_usual] if is_usual.any() else points
@@ -42,7 +48,7 @@ def relative_places(points: Float[np.ndarray, "P 3"]) -> Float[np.ndarray, "P 3"
     middle = (least + most) / 2
     middle[2] = np.median(points[:, 2])
     size = float((most - least)[:2].max())
-    return (points - middle) / max(size, 1e-12)
+    return middle, max(size, 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +90,7 @@ def near_response(
     At closeness zero, or in the middle, it is `harmonics`, and nothing for all other degrees.
     """
     directions = texel_directions(_ROWS, 2 * _ROWS)
-    maps = np.moveaxis(all_harmonics(directions, order), -1, 0)[..., None] * _scales(order)
+    maps = np.moveaxis(all_harmonics(directions, order), -1, 0)[..., None] * light_scales(order)
     return irradiance(maps, normals, places=closeness * places)[:, 0].T
 
 
@@ -102,14 +108,14 @@ def light_at(
     x, y, z = np.broadcast_arrays(sine * np.cos(around), sine * np.sin(around), cosine[:, None])
     lamps = np.stack([x, y, z], axis=-1).reshape(-1, 3)
     power = np.repeat(weight, len(around))[:, None] * (np.pi / _NODES)
-    source = power * all_harmonics(lamps, order) * _scales(order).reshape(-1)
+    source = power * all_harmonics(lamps, order) * light_scales(order).reshape(-1)
     towards = lamps - closeness * places[:, None, :]
     square = (towards**2).sum(axis=2, keepdims=True)
     seen = harmonics(towards / np.sqrt(square), order) * (half_cosines(order) / square)
     return np.einsum("ntk,ta->nka", seen, source, optimize=True)
 
 
-def _scales(order: int) -> Float[np.ndarray, "A 1 1 1"]:
+def light_scales(order: int) -> Float[np.ndarray, "A 1 1 1"]:
     """What makes the shading of a harmonic the harmonic itself; odd ones like their neighbours."""
     own = [half_cosine(d) or half_cosine(d + 1) for d in range(order + 1) for _ in range(2 * d + 1)]
     return 1 / np.array(own)[:, None, None, None]
