@@ -12,8 +12,6 @@ from anylight.facets.grid import Heights
 from anylight.linalg import stencil
 from anylight.linalg.multigrid import Multigrid, Stencil
 
-_NOTHING, _ALL = np.float32(0), np.float32(1)
-
 
 class FacetInverse:
     """A multigrid cycle for smooth changes, and one for those that alternate."""
@@ -27,6 +25,6 @@ class FacetInverse:
     def __call__(self, source: Heights) -> Heights:
         """Apply both; the returned array is overwritten by the next call."""
         found = self._smooth(source)
-        stencil.alternate(source.astype(np.float32, copy=False), _NOTHING, self._source)
-        stencil.alternate(self._alternating(self._source), _ALL, found)
+        stencil.alternate(source.astype(np.float32, copy=False), np.float32(0), self._source)
+        stencil.alternate(self._alternating(self._source), np.float32(1), found)
         return found
