@@ -85,8 +85,6 @@ def look_near(
     for closeness in (0.0, *CLOSENESS):
         at = replace(level, closeness=closeness)
         effort = replace(plan.effort(_STEPS, _DAMPING), linear_iterations=LINEAR_STEPS)
-        if len(states) == 1:
-            effort = replace(effort, rival=states[0].energy / _PROMISING)
         found = yield from newton(at, plan.terms(at, ()), surface, light, order, effort, stage)
         surface, light = found.surface, found.light
         left.append(float(np.quantile(found.fit.misfit, 0.25)))
