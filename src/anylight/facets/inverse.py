@@ -1,9 +1,9 @@
 """Approximate inverse of a stencil of facets.
 
-A facet sees the sums along its two diagonals' ends, so corners fall into two families, like the
-fields of a chess board, that hardly know of each other. What is smooth in each but differs between
-them alternates from corner to corner; a coarser grid cannot show it. Turning the sign of every
-other corner makes it smooth: a second multigrid cycle takes care of it.
+A facet's slopes are the differences along its two diagonals, so corners fall into two families,
+like the fields of a chess board, that hardly know of each other. What is smooth in each but differs
+between them alternates from corner to corner; a coarser grid cannot show it. Turning the sign of
+every other corner makes it smooth: a second multigrid cycle takes care of it.
 """
 
 import numpy as np
