@@ -78,7 +78,7 @@ def near_enough(found, wanted):
     return np.allclose(found, wanted, rtol=2e-3, atol=2e-3 * np.abs(wanted).mean())
 
 
-@pytest.mark.twin("kernels.elimination.residuals")
+@pytest.mark.twin("kernels.elimination.residuals", "kernels.elimination.fit_tile")
 def test_the_albedo_is_best_and_the_residual_perpendicular(scene):
     num = len(scene.photos)
     albedo, misfit = np.empty((num, CHANNELS), np.float32), np.empty(num, np.float32)
@@ -93,8 +93,8 @@ def test_the_albedo_is_best_and_the_residual_perpendicular(scene):
 
 
 @pytest.mark.twin(
-    "kernels.elimination._passes", "kernels.elimination._linearise_tile",
-    "kernels.elimination._shade", "kernels.elimination._clear", "kernels.elimination._copy",
+    "kernels.elimination._passes", "kernels.elimination.linearise_tile",
+    "kernels.elimination.shade_tile", "kernels.elimination._clear", "kernels.elimination._copy",
     "kernels.elimination._add",
 )  # fmt: skip
 def test_blocks_and_gradient_are_those_of_the_projected_derivatives(scene):

@@ -38,55 +38,6 @@ def padded(num: int) -> int:
     return num_passes(num) * _TILES
 
 
-@loop(_OPTIONS, over="photos", step=PASS, grain=1)
-def residuals(begin, end, exponents, unit, fields, places, light, photos, channels, albedo, misfit):
-    """Best albedo (P, C), not negative, and squared residual (P) of every pixel.
-
-    Light is that of the monomials, (photos of all channels, K).
-    """
-    each = len(light) // channels
-    work = np.empty((WORK, TILE), np.float32)
-    terms = np.empty((len(exponents), TILE), np.float32)
-    shading = np.empty((len(light), TILE), np.float32)
-    shot = np.empty((each + 3, TILE), np.float32)
-    ss, si, total = shot[each], shot[each + 1], shot[each + 2]
-    for k in range(each):
-        for j in range(TILE):
-            shot[k, j] = 0
-    for t in range(begin * _TILES, end * _TILES):
-        first = t * TILE
-        size = min(TILE, len(photos) - first)
-        if size <= 0:
-            break
-        fill_tile(exponents, unit, first, size, work, terms)
-        spread_tile(fields, places, first, size, terms)
-        np.dot(light, terms, shading)
-        for j in range(TILE):
-            total[j] = 0
-        for c in range(channels):
-            for j in range(TILE):
-                ss[j], si[j] = _TINY, 0
-            for k in range(each):
-                s, i = shading[c * each + k], shot[k]
-                for j in range(size):
-                    i[j] = photos[first + j, c * each + k]
-                for j in range(TILE):
-                    seen = s[j]
-                    ss[j] += seen * seen
-                    si[j] += seen * i[j]
-            for j in range(TILE):
-                si[j] = max(si[j] / ss[j], np.float32(0))
-            for j in range(size):
-                albedo[first + j, c] = si[j]
-            for k in range(each):
-                s, i = shading[c * each + k], shot[k]
-                for j in range(TILE):
-                    r = si[j] * s[j] - i[j]
-                    total[j] += r * r
-        for j in range(size):
-            misfit[first + j] = total[j]
-
-
 # What follows is compiled as part of the loops that call it.
 
 
@@ -112,7 +63,40 @@ def _add(given, out):
 
 
 @numba.njit(inline="always", **_OPTIONS)
-def _shade(
+def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
+    """Best albedo and squared residual of a tile under shading (photos, TILE)."""
+    each = len(shading) // channels
+    ss, si, total, shot = work[0], work[1], work[2], work[3]
+    for j in range(TILE):
+        total[j] = shot[j] = 0
+    for c in range(channels):
+        for j in range(TILE):
+            ss[j], si[j] = _TINY, 0
+        for k in range(c * each, (c + 1) * each):
+            s = shading[k]
+            for j in range(size):
+                shot[j] = photos[first + j, k]
+            for j in range(TILE):
+                seen = s[j]
+                ss[j] += seen * seen
+                si[j] += seen * shot[j]
+        for j in range(TILE):
+            si[j] = max(si[j] / ss[j], np.float32(0))
+        for j in range(size):
+            albedo[first + j, c] = si[j]
+        for k in range(c * each, (c + 1) * each):
+            s = shading[k]
+            for j in range(size):
+                shot[j] = photos[first + j, k]
+            for j in range(TILE):
+                r = si[j] * s[j] - shot[j]
+                total[j] += r * r
+    for j in range(size):
+        misfit[first + j] = total[j]
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def shade_tile(
     exponents, unit, along_p, along_q, fields, places, light, first, size, work, terms, shades
 ):
     """Monomials (3, K, TILE) and shading (3, photos, TILE) of a tile: values, by p, by q."""
@@ -124,9 +108,10 @@ def _shade(
 
 
 @numba.njit(inline="always", **_OPTIONS)
-def _linearise_tile(
+def linearise_tile(
     photos, shades, weight, channels, albedo, first, size, work, blocks, slope, source
 ):
+    """Blocks and gradient of a tile in the slopes; w ρ r, which the light's is made of."""
     each = shades.shape[1] // channels
     uu, uv, vv, gu, gv = work[0], work[1], work[2], work[3], work[4]
     ss, sa, sb, aa, ab, bb = work[5], work[6], work[7], work[8], work[9], work[10]
@@ -208,6 +193,26 @@ def _product_tile(shades, change, weight, channels, albedo, p, q, first, size, w
         slope[1, first + j] = gv[j]
 
 
+@loop(_OPTIONS, over="photos", step=PASS, grain=1)
+def residuals(begin, end, exponents, unit, fields, places, light, photos, channels, albedo, misfit):
+    """Best albedo (P, C), not negative, and squared residual (P) of every pixel.
+
+    Light is that of the monomials, (photos of all channels, K).
+    """
+    work = np.empty((WORK, TILE), np.float32)
+    terms = np.empty((len(exponents), TILE), np.float32)
+    shading = np.empty((len(light), TILE), np.float32)
+    for t in range(begin * _TILES, end * _TILES):
+        first = t * TILE
+        size = min(TILE, len(photos) - first)
+        if size <= 0:
+            break
+        fill_tile(exponents, unit, first, size, work, terms)
+        spread_tile(fields, places, first, size, terms)
+        np.dot(light, terms, shading)
+        fit_tile(shading, photos, channels, first, size, work, albedo, misfit)
+
+
 @loop(_OPTIONS, over="albedo", step=PASS, grain=1)
 def _passes(
     begin, end, exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels,
@@ -230,7 +235,7 @@ def _passes(
         shades = kept_shades[t] if len(kept_shades) else own
         terms = filled[0]
         if linearises or not len(kept_terms):
-            _shade(
+            shade_tile(
                 exponents, unit, along_p, along_q, fields, places, light, first, size, work, filled,
                 shades,
             )  # fmt: skip
@@ -239,7 +244,7 @@ def _passes(
         if linearises:
             if len(kept_terms):
                 _copy(terms, kept_terms[t])
-            _linearise_tile(
+            linearise_tile(
                 photos, shades, weight, channels, albedo, first, size, work, blocks, slope, moved
             )
         else:

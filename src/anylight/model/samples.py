@@ -29,11 +29,16 @@ def scaled(stored: Shaped[np.ndarray, "*n"], white: float) -> Float[np.ndarray, 
     return np.minimum(stored / white, GLARE)
 
 
+def saturation(dtype: np.dtype) -> float:
+    """Stored value from which samples were cut off; floats never are."""
+    return SATURATED * np.iinfo(dtype).max if dtype.kind == "u" else np.inf
+
+
 def is_saturated(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
-    """Samples that were cut off; floats never are."""
+    """Samples that were cut off."""
     if photos.dtype.kind != "u":
         return np.zeros(photos.shape, bool)
-    return photos >= SATURATED * np.iinfo(photos.dtype).max
+    return photos >= saturation(photos.dtype)
 
 
 def mean_photo(capture: Capture) -> Float[np.ndarray, "C P"]:

@@ -14,14 +14,15 @@ from jaxtyping import Bool, Float
 
 from anylight.joint.problem.fit import chunks
 from anylight.kernels import monomials
+from anylight.kernels import samples as sums_of_samples
 from anylight.kernels.monomials import EVERYWHERE, TILE, basis, num_tiles
 from anylight.kernels.pixel_differences import neighbours
 from anylight.kernels.variation import huber_step
 from anylight.linalg.grid import Grid
 from anylight.model.capture import Capture
-from anylight.model.samples import is_usable, scaled
+from anylight.model.samples import GLARE, is_usable, saturation, scaled
 from anylight.photometry.products import products
-from anylight.photometry.robust import albedo_system, cauchy_weight
+from anylight.photometry.robust import cauchy_weight
 from anylight.threads import in_parallel
 
 _CHUNK = 8192
@@ -147,14 +148,14 @@ class _Samples:
         return self._kept[part.start]
 
     def noise(self, albedo: np.ndarray, lighting: np.ndarray) -> float:
-        """Robust standard deviation of the residual."""
+        """Robust standard deviation of the residual of the pixels that the light is fitted to."""
 
         def some(own: _Part) -> np.ndarray:
             left = [own.residual(albedo, lighting, c)[own.usable[:, :, c]] for c in range(channels)]
             return np.concatenate([np.abs(each)[::7] for each in left])
 
         channels = len(albedo)
-        together = np.concatenate(self._over(some))
+        together = np.concatenate(self._over(some, self._every))
         return (
             max(1.48 * float(np.median(together)), _LEAST_NOISE) if len(together) else _LEAST_NOISE
         )
@@ -201,18 +202,14 @@ class _Samples:
         self, albedo: np.ndarray, lighting: np.ndarray, noise: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Diagonal and right-hand side of the albedo's robust least squares."""
-        diagonal, source = np.zeros_like(albedo), np.zeros_like(albedo)
-
-        def some(own: _Part) -> None:
-            for c in range(len(albedo)):
-                shading = lighting[:, c].astype(np.float32) @ own.terms.T
-                values = own.values[:, :, c]
-                residual = albedo[c, own.pixels].astype(np.float32) * shading - values
-                weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                system = albedo_system(shading, values, weight)
-                diagonal[c, own.pixels], source[c, own.pixels] = system
-
-        self._over(some)
+        own, shape = self._basis, albedo.shape
+        light = np.ascontiguousarray(lighting.transpose(1, 0, 2) @ own.matrix, np.float32)
+        diagonal, source = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        sums_of_samples.albedo_system(
+            own.exponents, np.ascontiguousarray(self._unit, np.float32), light, self._flat,
+            self._places, float(self._white), saturation(self._flat.dtype), np.float32(GLARE),
+            _CAUCHY * noise, np.ascontiguousarray(albedo, np.float32), diagonal, source,
+        )  # fmt: skip
         return diagonal, source
 
 

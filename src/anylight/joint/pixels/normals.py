@@ -21,10 +21,12 @@ from anylight.joint.problem.fit import (
     chunks,
     evaluate_slopes,
     linearise,
+    polynomial,
     seen_from_middle,
 )
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.kernels import direction_table
+from anylight.kernels import direction_table, facing
+from anylight.kernels.monomials import EVERYWHERE
 from anylight.photometry.harmonics import harmonics
 from anylight.threads import in_parallel
 
@@ -40,8 +42,6 @@ _SETTLED = 1e-3
 """Relative decrease of a pixel's misfit below which it takes no further step. [share]"""
 _DAMPING = 1e-3
 """First damping of these steps, relative to the curvature. [share]"""
-_SOME = 1 << 13
-"""Pixels that are turned together, by one thread. (memory)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +68,14 @@ class _Table:
     directions: Float[np.ndarray, "n 3"]
     shading: Float[np.ndarray, "C n R"]
 
-    def best(self, level: PyramidLevel, part: slice) -> Float[np.ndarray, "P 3"]:
-        """Best direction for some pixels."""
-        found = np.empty(part.stop - part.start, np.int32)
+    def best(self, level: PyramidLevel) -> Int[np.ndarray, " P"]:
+        """Number of the best direction of every pixel."""
+        found = np.empty(level.size, np.int32)
         direction_table.best(
-            level.photos[part], self.shading, self.directions.astype(np.float32),
-            np.ascontiguousarray(level.view[:, part]), np.float32(_BEHIND), found,
+            level.photos, self.shading, self.directions.astype(np.float32), level.view,
+            np.float32(_BEHIND), found,
         )  # fmt: skip
-        return self.directions[found]
+        return found
 
 
 def _table(level: PyramidLevel, light: Light) -> _Table:
@@ -97,27 +97,39 @@ def pixel_normals(
         light: the light.
         fields: what it changes with, under near lamps.
     """
-    table = _table(level, light)
-    every = in_parallel(
-        lambda part: _face_some(
-            level, part, light, table, None if fields is None else fields[:, part]
-        ),
-        chunks(level.size, _SOME),
-    )
-    fits = [some.fit for some in every]
+    p, q = _starts(level, _table(level, light))
+    own, coefficients = polynomial(level, light)
+    num = level.size
     fit = Fit(
-        np.concatenate([some.unit for some in fits], axis=1),
-        np.concatenate([some.length for some in fits]),
-        np.concatenate([some.albedo for some in fits]),
-        np.concatenate([some.misfit for some in fits]),
+        np.empty((3, num), np.float32),
+        np.empty(num, np.float32),
+        np.empty((num, level.num_channels), np.float32),
+        np.empty(num, np.float32),
         fields,
     )
-    return PixelNormals(
-        np.concatenate([some.p for some in every]),
-        np.concatenate([some.q for some in every]),
-        fit,
-        np.concatenate([some.blocks for some in every], axis=1),
-    )
+    blocks = np.empty((3, num), np.float32)
+    places = EVERYWHERE if fields is None else np.ascontiguousarray(fields)
+    facing.face(
+        own.exponents, own.fields, places, coefficients, level.camera.numbers, level.domain.pixels,
+        level.photos, level.num_channels, _STEPS, _DAMPING, _SETTLED, p, q, fit.unit, fit.length,
+        fit.albedo, fit.misfit, blocks,
+    )  # fmt: skip
+    return PixelNormals(p, q, fit, blocks)
+
+
+def _starts(
+    level: PyramidLevel, table: _Table
+) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+    """Slopes of the best direction of every pixel."""
+    best, slopes = table.best(level), np.empty((2, level.size), np.float32)
+
+    def turn(part: slice) -> None:
+        pixels = level.domain.pixels[part]
+        found = clamp_slant(level.camera, pixels, table.directions[best[part]])
+        slopes[:, part] = slopes_from_normals(level.camera, pixels, found).T
+
+    in_parallel(turn, chunks(level.size))
+    return slopes[0], slopes[1]
 
 
 def surface_normals(level: PyramidLevel, surface: Heights, light: Light) -> PixelNormals:
@@ -126,68 +138,6 @@ def surface_normals(level: PyramidLevel, surface: Heights, light: Light) -> Pixe
     fit = evaluate_slopes(level, p, q, light, fields=level.fields(surface))
     blocks, _ = curvature(level, light, fit, slice(0, level.size))
     return PixelNormals(p, q, fit, blocks.astype(np.float32))
-
-
-def _face_some(
-    level: PyramidLevel,
-    part: slice,
-    light: Light,
-    table: _Table,
-    fields: Float[np.ndarray, "F n"] | None,
-) -> PixelNormals:
-    pixels = level.domain.pixels[part]
-    found = clamp_slant(level.camera, pixels, table.best(level, part))
-    p, q = slopes_from_normals(level.camera, pixels, found).T
-    facing = _Facing(level, part, light, fields, p, q)
-    for _ in range(_STEPS):
-        facing.step()
-    blocks, _ = curvature(level, light, facing.fit, part)
-    p, q = facing.p.astype(np.float32), facing.q.astype(np.float32)
-    return PixelNormals(p, q, facing.fit, blocks.astype(np.float32))
-
-
-class _Facing:
-    """Some pixels on their way to the slopes that explain each best."""
-
-    def __init__(
-        self,
-        level: PyramidLevel,
-        part: slice,
-        light: Light,
-        fields: Float[np.ndarray, "F n"] | None,
-        p: Float[np.ndarray, " n"],
-        q: Float[np.ndarray, " n"],
-    ) -> None:
-        self._level, self._light, self._every = level, light, np.arange(part.start, part.stop)
-        self.p, self.q = p, q
-        self.fit = evaluate_slopes(level, p, q, light, part, fields)
-        self._damping = np.full(len(p), _DAMPING)
-        self._moving = np.arange(len(p))
-
-    def step(self) -> None:
-        """A damped Newton step of every pixel that still moves."""
-        at, damping = self._moving, self._damping[self._moving]
-        if not len(at):
-            return
-        pixels, own = self._every[at], self.fit.some(at)
-        (uu, uv, vv), gradient = curvature(self._level, self._light, own, pixels)
-        uu, vv = uu * (1 + damping) + 1e-20, vv * (1 + damping) + 1e-20
-        det = np.maximum(uu * vv - uv**2, 1e-30)
-        p = self.p[at] - (vv * gradient[0] - uv * gradient[1]) / det
-        q = self.q[at] - (uu * gradient[1] - uv * gradient[0]) / det
-        trial = evaluate_slopes(self._level, p, q, self._light, pixels, own.fields)
-        better = trial.misfit < own.misfit
-        taken = at[better]
-        self.p[taken], self.q[taken] = p[better], q[better]
-        self.fit.unit[:, taken] = trial.unit[:, better]
-        for into, new in (
-            (self.fit.length, trial.length),
-            (self.fit.albedo, trial.albedo),
-            (self.fit.misfit, trial.misfit),
-        ):
-            into[taken] = new[better]
-        self._damping[at] = np.where(better, damping / 5, damping * 10)
-        self._moving = at[~better | (trial.misfit < (1 - _SETTLED) * own.misfit)]
 
 
 def curvature(
