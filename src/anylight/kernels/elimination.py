@@ -21,6 +21,8 @@ from anylight.threads import loop
 from .monomials import TILE, WORK, fill_tile, fill_tile_with_slopes, load_tile, spread_tile
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
+_SHARED = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Of functions that two loops call: compiled once. Those of one loop are compiled as part of it."""
 _TINY = 1e-20
 _TILES = 8
 """Tiles of a pass, whose sums over pixels are in float32."""
@@ -36,9 +38,6 @@ def num_passes(num: int) -> int:
 def padded(num: int) -> int:
     """How many tiles the passes over so many pixels have."""
     return num_passes(num) * _TILES
-
-
-# What follows is compiled as part of the loops that call it.
 
 
 @numba.njit(inline="always", **_OPTIONS)
@@ -62,7 +61,7 @@ def _add(given, out):
             out[k, j] += given[k, j]
 
 
-@numba.njit(inline="always", **_OPTIONS)
+@numba.njit(**_SHARED)
 def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
     """Best albedo and squared residual of a tile under shading (photos, TILE)."""
     each = len(shading) // channels
@@ -95,7 +94,7 @@ def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
         misfit[first + j] = total[j]
 
 
-@numba.njit(inline="always", **_OPTIONS)
+@numba.njit(**_SHARED)
 def shade_tile(
     exponents, unit, along_p, along_q, fields, places, light, first, size, work, terms, shades
 ):
@@ -107,7 +106,7 @@ def shade_tile(
         np.dot(light, own, shades[k])
 
 
-@numba.njit(inline="always", **_OPTIONS)
+@numba.njit(**_SHARED)
 def linearise_tile(
     photos, shades, weight, channels, albedo, first, size, work, blocks, slope, source
 ):

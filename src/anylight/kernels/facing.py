@@ -87,7 +87,7 @@ def face(
     Args:
         settled: relative decrease of its misfit below which a pixel takes no further step.
     """
-    columns = len(light)
+    columns, here = len(light), np.int64(0)
     work = np.empty((WORK, TILE), np.float32)
     terms = np.empty((3, len(exponents), TILE), np.float32)
     shades = np.empty((3, columns, TILE), np.float32)
@@ -113,12 +113,12 @@ def face(
                 _turn_tile(moving, first, size, camera, pixels, own, turned, along)
                 _gather_tile(moving, first, size, photos, places, shot, near)
                 shade_tile(
-                    exponents, turned, along[0], along[1], fields, near, light, 0, size, work,
+                    exponents, turned, along[0], along[1], fields, near, light, here, size, work,
                     terms, shades,
                 )  # fmt: skip
-                fit_tile(shades[0], shot, channels, 0, size, work, paint, left_over)
+                fit_tile(shades[0], shot, channels, here, size, work, paint, left_over)
                 linearise_tile(
-                    shot, shades, ones, channels, paint, 0, size, work, bent, slope, unused
+                    shot, shades, ones, channels, paint, here, size, work, bent, slope, unused
                 )
                 for j in range(size):
                     i = moving[first + j]

@@ -71,19 +71,15 @@ def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
     height, width = fine.centre.shape
     rows, columns = (height - 2) // 2 + 3, (width - 2) // 2 + 3
     dtype = fine.centre.dtype
-    padded = Stencil(*(np.pad(part, ((0, 1), (0, 1))) for part in fine))
-    left = np.full((height + 1, width + 1), 0.5, dtype)
-    stencil.share_columns(padded.right, padded.down_right, padded.down_left, left)
-    narrow = np.zeros((5, height + 1, columns), dtype)
-    stencil.coarsen_columns(*padded, left, narrow)
+    left, up = np.full((2, height, width), 0.5, dtype)
+    stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
+    narrow = np.zeros((5, height, columns), dtype)
+    stencil.coarsen_columns(*fine, left, narrow)
     between = Stencil(*narrow)
-    up = np.full((height + 1, columns), 0.5, dtype)
     stencil.share_rows(between.down, between.down_right, between.down_left, up)
     small = np.zeros((5, rows, columns), dtype)
     stencil.coarsen_rows(*between, up, small)
-    wide = np.full((height, width), 0.5, dtype)
-    wide[:, :columns] = up[:-1]
-    return Stencil(*small), Shares(np.ascontiguousarray(left[:-1, :-1]), wide)
+    return Stencil(*small), Shares(left, up)
 
 
 class _Level(NamedTuple):

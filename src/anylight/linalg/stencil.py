@@ -251,12 +251,12 @@ def share_columns(begin, end, e, se, sw, left):
             left[i, j] = here / both if both > none else half
 
 
-@loop(_OPTIONS, over="up", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="s", margin=1, grain=ROWS)
 def share_rows(begin, end, s, se, sw, up):
     """The same for nodes between two coarse rows: how much belongs to the upper one."""
     half, none = up.dtype.type(0.5), up.dtype.type(0)
     for i in range(begin, end):
-        for j in range(1, up.shape[1] - 1):
+        for j in range(1, s.shape[1] - 1):
             here = max(-(se[i - 1, j - 1] + s[i - 1, j] + sw[i - 1, j + 1]), none)
             there = max(-(sw[i, j] + s[i, j] + se[i, j]), none)
             both = here + there
@@ -267,37 +267,34 @@ def share_rows(begin, end, s, se, sw, up):
 def coarsen_columns(begin, end, d, e, s, se, sw, left, coarse):
     """Galerkin product over columns: coarse column J lies on fine column c = 2J − 1.
 
-    `coarse` holds the five arrays of the result, with two margin columns; the fine arrays have one
-    more zero column on the right, and one more row below, than their margin.
+    `coarse` holds the five arrays of the result, with two margin columns. Where the next fine
+    column would lie beyond the margin, the first one is read, which is as empty.
     """
-    one = d.dtype.type(1)
+    one, width = d.dtype.type(1), d.shape[1]
     for i in range(begin, end):
         for j in range(1, coarse.shape[2] - 1):
             c = 2 * j - 1
-            before, after, next_after = one - left[i, c - 1], left[i, c + 1], one - left[i, c + 1]
+            n = c + 1 if c + 1 < width else 0
+            before, after, next_after = one - left[i, c - 1], left[i, n], one - left[i, n]
             # The same in the row below: shares of this column, and of its neighbours.
-            lower_before, lower_after = one - left[i + 1, c - 1], left[i + 1, c + 1]
-            at_right, at_left = one - left[i + 1, c + 1], left[i + 1, c - 1]
+            lower_before, lower_after = one - left[i + 1, c - 1], left[i + 1, n]
+            at_right, at_left = one - left[i + 1, n], left[i + 1, c - 1]
             coarse[0, i, j] = (
                 d[i, c]
                 + before * (before * d[i, c - 1] + 2 * e[i, c - 1])
-                + after * (after * d[i, c + 1] + 2 * e[i, c])
+                + after * (after * d[i, n] + 2 * e[i, c])
             )
-            coarse[1, i, j] = (
-                after * next_after * d[i, c + 1] + next_after * e[i, c] + after * e[i, c + 1]
-            )
+            coarse[1, i, j] = after * next_after * d[i, n] + next_after * e[i, c] + after * e[i, n]
             coarse[2, i, j] = (
                 s[i, c]
                 + before * lower_before * s[i, c - 1]
-                + after * lower_after * s[i, c + 1]
+                + after * lower_after * s[i, n]
                 + before * se[i, c - 1]
                 + lower_after * se[i, c]
                 + lower_before * sw[i, c]
-                + after * sw[i, c + 1]
+                + after * sw[i, n]
             )
-            coarse[3, i, j] = (
-                after * at_right * s[i, c + 1] + at_right * se[i, c] + after * se[i, c + 1]
-            )
+            coarse[3, i, j] = after * at_right * s[i, n] + at_right * se[i, c] + after * se[i, n]
             coarse[4, i, j] = (
                 before * at_left * s[i, c - 1] + at_left * sw[i, c] + before * sw[i, c - 1]
             )
@@ -307,36 +304,31 @@ def coarsen_columns(begin, end, d, e, s, se, sw, left, coarse):
 def coarsen_rows(begin, end, d, e, s, se, sw, up, coarse):
     """The same over rows: coarse row I lies on fine row c = 2I − 1."""
     one = d.dtype.type(1)
-    width = d.shape[1]
+    height, width = d.shape
     for i in range(begin, end):
         c = 2 * i - 1
+        n = c + 1 if c + 1 < height else 0
         for j in range(1, width - 1):
-            before, after, next_after = one - up[c - 1, j], up[c + 1, j], one - up[c + 1, j]
-            right_before, right_after = one - up[c - 1, j + 1], up[c + 1, j + 1]
-            at_right, at_left = one - up[c + 1, j + 1], one - up[c + 1, j - 1]
+            before, after, next_after = one - up[c - 1, j], up[n, j], one - up[n, j]
+            right_before, right_after = one - up[c - 1, j + 1], up[n, j + 1]
+            at_right, at_left = one - up[n, j + 1], one - up[n, j - 1]
             coarse[0, i, j] = (
                 d[c, j]
                 + before * (before * d[c - 1, j] + 2 * s[c - 1, j])
-                + after * (after * d[c + 1, j] + 2 * s[c, j])
+                + after * (after * d[n, j] + 2 * s[c, j])
             )
             coarse[1, i, j] = (
                 e[c, j]
                 + before * right_before * e[c - 1, j]
-                + after * right_after * e[c + 1, j]
+                + after * right_after * e[n, j]
                 + before * se[c - 1, j]
                 + right_after * se[c, j]
                 + right_before * sw[c - 1, j + 1]
                 + after * sw[c, j + 1]
             )
-            coarse[2, i, j] = (
-                after * next_after * d[c + 1, j] + next_after * s[c, j] + after * s[c + 1, j]
-            )
-            coarse[3, i, j] = (
-                after * at_right * e[c + 1, j] + at_right * se[c, j] + after * se[c + 1, j]
-            )
-            coarse[4, i, j] = (
-                after * at_left * e[c + 1, j - 1] + at_left * sw[c, j] + after * sw[c + 1, j]
-            )
+            coarse[2, i, j] = after * next_after * d[n, j] + next_after * s[c, j] + after * s[n, j]
+            coarse[3, i, j] = after * at_right * e[n, j] + at_right * se[c, j] + after * se[n, j]
+            coarse[4, i, j] = after * at_left * e[n, j - 1] + at_left * sw[c, j] + after * sw[n, j]
 
 
 # Sums over rows are taken outside the parallel loops, so that they do not depend on threads.

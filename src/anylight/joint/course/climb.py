@@ -21,7 +21,8 @@ from anylight.model.journal import page, remembered
 from .plan import Plan
 
 _CHEAP_PIXELS = 100_000
-"""Levels of up to so many pixels are worth twice the steps: there the gauge is found. [pixels]"""
+"""Levels of up to so many pixels are worth twice the steps, above that of the starts: there the
+gauge is found. [pixels]"""
 _CHEAP_LINEAR_STEPS = 15
 """Steps of conjugate gradients on such levels, at most. [steps]"""
 _DAMPING = 1e-3
@@ -47,8 +48,8 @@ class Climb:
 
     def run(self, order: int, name: str) -> Steps:
         """At every level: normals of single pixels, a surface through them, Newton steps."""
-        yield from self._settle(order, name)
-        yield from self._settle(order, name)
+        yield from self._settle(order, name, brief=True)
+        yield from self._settle(order, name, brief=bool(self._at))
         while self._at:
             self._refine(order)
             yield from self._settle(order, name)
@@ -66,10 +67,9 @@ class Climb:
         while self._at:
             self._refine(basis_of(self._levels[self._at], self.state.light).order)
 
-    def _effort(self, size: int) -> Effort:
+    def _effort(self, size: int, *, brief: bool) -> Effort:
         effort = self._plan.effort(self._plan.refine_iterations, _DAMPING)
-        at_start = self._at == len(self._levels) - 1
-        if size > _CHEAP_PIXELS or (at_start and self._at):
+        if size > _CHEAP_PIXELS or brief:
             return effort
         return replace(
             effort, iterations=2 * effort.iterations, linear_iterations=_CHEAP_LINEAR_STEPS
@@ -84,14 +84,15 @@ class Climb:
         self._at = at
         self.state = replace(found, energy=self.state.energy, status=self.state.status)
 
-    def _settle(self, order: int, name: str) -> Steps:
+    def _settle(self, order: int, name: str, *, brief: bool = False) -> Steps:
+        """Settle at a level; briefly where it is not for the last time."""
         level, energy, light = self._levels[self._at], self.state.energy, self.state.light
         surface = self.state.surface
         if self._plan.jumps:
             surface, level = _cut(level, self.state)
         self.state = replace(self.state, surface=surface)
         terms = self._plan.terms(level, self._terms[self._at], self.knowledge.weights())
-        effort, stage = self._effort(level.size), Stage(self._at, name)
+        effort, stage = self._effort(level.size, brief=brief), Stage(self._at, name)
         found = yield from newton(level, terms, surface, light, order, effort, stage)
         # Noise, which finer levels bring back, says nothing against the gauge.
         ratio = max(energy / max(found.energy, 1e-300), 1.0)

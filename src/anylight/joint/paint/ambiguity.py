@@ -51,7 +51,8 @@ def without_shading(
 
     factors = np.stack(in_parallel(factor, albedo))
     log_factor = np.concatenate(
-        [factors @ _terms(unit[:, part], order).T for part in chunks(domain.size)], axis=1
+        in_parallel(lambda part: factors @ _terms(unit[:, part], order).T, chunks(domain.size)),
+        axis=1,
     )
     log_factor -= np.median(log_factor, axis=1, keepdims=True)
     return albedo / np.exp(log_factor.astype(albedo.dtype))
@@ -81,10 +82,10 @@ def with_colour_of(
     )
     factors -= factors.mean(axis=0)
     log_factor = np.concatenate(
-        [
-            factors @ harmonics(unit[:, part].T.astype(float), order).T
-            for part in chunks(albedo.shape[1])
-        ],
+        in_parallel(
+            lambda part: factors @ harmonics(unit[:, part].T.astype(float), order).T,
+            chunks(albedo.shape[1]),
+        ),
         axis=1,
     )
     drift = float(np.sqrt((log_factor**2).mean()))

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
+from scipy.sparse import csr_array
 
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.facets.resolution import block_of
@@ -46,10 +47,11 @@ def halve(level: PyramidLevel) -> PyramidLevel:
     """Average blocks of two by two pixels."""
     height, width = ((n + 1) // 2 for n in level.mask.shape)
     present, own = block_of(level.mask)
+    # A pixel for every row, in its block's column; other way round, rows sum up blocks.
+    shares = csr_array((level.cover, own, np.arange(len(own) + 1)), (len(own), len(present)))
     cover = np.bincount(own, level.cover)
-    photos = np.empty((len(present), level.photos.shape[1]), np.float32)
-    for k in range(photos.shape[1]):
-        photos[:, k] = np.bincount(own, level.photos[:, k] * level.cover) / cover
+    photos = shares.T @ level.photos
+    photos /= cover[:, None].astype(np.float32)
     mask = np.zeros(height * width, bool)
     mask[present] = True
     return replace(
