@@ -31,7 +31,7 @@ class ForwardLevel(PyramidLevel):
     def assemble(self, blocks: np.ndarray, edge: np.ndarray, dtype: type = np.float64) -> Stencil:
         """Stencil of a quadratic form of the slopes."""
         nothing = np.zeros((3, self.size))
-        held = facets.assemble(nothing, edge, self.here, self.grid.shape)
+        held = facets.assemble(nothing, edge, self.here, self.rows, self.grid.shape)
         uu, uv, vv = (block.astype(float) for block in blocks)
         centre, right, down, _, left = (part.ravel() for part in held)
         here, width = self.here, self.grid.shape[1]

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
 
+from anylight.geometry.camera import Orthographic, Perspective
+from anylight.geometry.normals import slopes_from_normals
+from anylight.integration.smooth import clamp_slant
 from anylight.kernels.direction_table import best
 from anylight.kernels.monomials import TILE
 
@@ -14,8 +17,32 @@ def test_the_best_visible_direction_is_found(rng):
     view = rng.standard_normal((3, pixels)).astype(np.float32)
     photos = rng.standard_normal((pixels, channels * each)).astype(np.float32)
     found = np.empty(pixels, np.int32)
-    best(photos, shading, directions, view, np.float32(0.1), found)
+    p, q = np.empty((2, pixels), np.float32)
+    camera = (0.0, 0.0, 0.0, 0.0)
+    best(photos, shading, directions, view, np.float32(0.1), camera, 1.5, found, p, q)
     alike = np.einsum("pcr,cnr->pcn", photos.reshape(pixels, channels, each), shading)
     explained = (np.maximum(alike, 0) ** 2).sum(axis=1)
     explained[(directions @ view).T > 0.1] = -1
     assert (found == explained.argmax(axis=1)).mean() > 0.999
+
+
+@pytest.mark.twin("kernels.direction_table._slopes")
+@pytest.mark.parametrize(
+    "camera", [Perspective((90.0, 80.0), (12.0, 9.0)), Orthographic((5.0, 5.0))]
+)
+def test_slopes_are_those_of_a_facet_that_faces_there(rng, camera):
+    pixels = rng.uniform(0, 25, (300, 2))
+    rays = camera.rays(*pixels.T)
+    view = (rays / np.linalg.norm(rays, axis=1, keepdims=True)).T.astype(np.float32).copy()
+    directions = rng.standard_normal((1, 3))
+    directions[0, 2] = -0.3
+    directions /= np.linalg.norm(directions)
+    photos, shading = np.ones((300, 2), np.float32), np.ones((1, 1, 2), np.float32)
+    found, (p, q) = np.empty(300, np.int32), np.empty((2, 300), np.float32)
+    best(
+        photos, shading, directions.astype(np.float32), view, np.float32(1), camera.numbers,
+        np.deg2rad(70.0), found, p, q,
+    )  # fmt: skip
+    facing = clamp_slant(camera, pixels, np.repeat(directions, 300, axis=0), 70.0)
+    wanted = slopes_from_normals(camera, pixels, facing)
+    np.testing.assert_allclose(np.stack([p, q], axis=1), wanted, rtol=2e-4, atol=1e-6)

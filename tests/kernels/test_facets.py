@@ -55,7 +55,7 @@ def test_the_stencil_is_the_quadratic_form(level, rng):
     block = np.einsum("abj,cbj->acj", root, root)
     blocks = np.stack([block[0, 0], block[0, 1], block[1, 1]])
     edge = rng.random(level.size)
-    stencil = facets.assemble(blocks, edge, level.here, level.grid.shape)
+    stencil = facets.assemble(blocks, edge, level.here, level.rows, level.grid.shape)
     z = surface(level, rng)
     p, q = level.slopes(z)
     wanted = (blocks[0] * p**2 + 2 * blocks[1] * p * q + blocks[2] * q**2).sum()
@@ -70,9 +70,9 @@ def test_the_stencil_is_the_quadratic_form(level, rng):
 def test_holding_is_the_edges_part_of_the_stencil(level, rng):
     cover, z = rng.random(level.size), surface(level, rng)
     nothing = np.zeros((3, level.size))
-    matrix = facets.assemble(nothing, 0.3 * cover, level.here, level.grid.shape).dense()
+    matrix = facets.assemble(nothing, 0.3 * cover, level.here, level.rows, level.grid.shape).dense()
     out = np.zeros(level.grid.shape)
-    facets.hold(z, 0.3, cover, level.here, out)
+    facets.hold(z, 0.3, cover, level.here, level.rows, out)
     np.testing.assert_allclose(out.ravel(), matrix @ z.ravel(), atol=1e-12)
 
 

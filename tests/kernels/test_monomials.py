@@ -6,6 +6,7 @@ from anylight.kernels.monomials import (
     TILE,
     WORK,
     basis,
+    combine,
     evaluate,
     fill_tile_with_slopes,
     flat,
@@ -82,3 +83,11 @@ def test_near_light_is_a_sum_of_monomials(rng):
     for low, high, most in ((0, 4, 0.01), (4, 9, 0.02), (9, 16, 0.05), (16, 49, 0.12)):
         off = found[:, low:high] - wanted[:, low:high]
         assert np.sqrt((off**2).mean()) < most * np.sqrt((wanted[:, low:high] ** 2).mean()) + 2e-3
+
+
+@pytest.mark.twin("kernels.monomials._combine")
+@pytest.mark.parametrize("order", ORDERS)
+def test_sums_of_harmonics(order, rng):
+    points, amounts = directions(rng, 2 * TILE + 9), rng.standard_normal((3, num_harmonics(order)))
+    found = combine(amounts, points.T, order)
+    assert np.allclose(found, amounts @ harmonics(points, order).T, atol=2e-3)

@@ -58,6 +58,11 @@ class FacetGrid:
         return ((rows - top + 1) * self.grid.shape[1] + columns - left + 1).astype(np.int64)
 
     @cached_property
+    def rows(self) -> Int[np.ndarray, " n"]:
+        """Where rows of corners begin among the pixels (see `facets.rows_of`)."""
+        return facets.rows_of(self.here, self.grid.shape)
+
+    @cached_property
     def view(self) -> Float[np.ndarray, "3 P"]:
         """Unit direction of every pixel's ray."""
         rays = self.camera.rays(*self.domain.pixels.T)
@@ -72,7 +77,7 @@ class FacetGrid:
         self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"], dtype: type = np.float64
     ) -> Heights:
         """Adjoint of the slopes."""
-        return facets.scatter(gp, gq, self.here, self.grid.shape, dtype)
+        return facets.scatter(gp, gq, self.here, self.rows, self.grid.shape, dtype)
 
     def assemble(
         self,
@@ -81,7 +86,7 @@ class FacetGrid:
         dtype: type = np.float64,
     ) -> Stencil:
         """Stencil of a quadratic form of the slopes (see `facets.assemble`)."""
-        return facets.assemble(blocks, edge, self.here, self.grid.shape, dtype)
+        return facets.assemble(blocks, edge, self.here, self.rows, self.grid.shape, dtype)
 
     @staticmethod
     def corner_slopes(

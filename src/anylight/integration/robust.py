@@ -64,7 +64,7 @@ class _Product:
     def multiply(self, x: Heights, out: Heights) -> float:
         """Compute out = A x; return x · A x."""
         out[:] = self.level.scatter(*facets.bent(x, self.blocks, self.level.here), np.float32)
-        facets.hold(x, self.edge, self.even, self.level.here, out)
+        facets.hold(x, self.edge, self.even, self.level.here, self.level.rows, out)
         return stencil.dot(x, out)
 
 

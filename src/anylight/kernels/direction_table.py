@@ -1,7 +1,10 @@
 """Which of many directions explains a pixel best, by the shading each would have."""
 
+import math
+
 import numpy as np
 
+from anylight.compiler import numba
 from anylight.threads import loop
 
 from .monomials import TILE, load_tile
@@ -11,12 +14,29 @@ _BLOCK = 64
 """Directions that are compared together: what belongs to them stays in a core's own cache."""
 
 
+@numba.njit(inline="always", **_OPTIONS)
+def _slopes(x, y, z, a, b, c, camera, most):
+    """Slopes of a facet whose normal is (a, b, c), seen along the unit ray (x, y, z).
+
+    A normal that leans further than `most` from the ray is turned back, its azimuth kept.
+    """
+    cosine = -(a * x + b * y + c * z)
+    if cosine < math.cos(most):
+        a, b, c = a + cosine * x, b + cosine * y, c + cosine * z
+        share = math.sin(most) / max(math.sqrt(a * a + b * b + c * c), 1e-12)
+        cosine = math.cos(most)
+        a, b, c = share * a - cosine * x, share * b - cosine * y, share * c - cosine * z
+    facing = cosine / z
+    fu, fv = camera[0] if camera[0] > 0.0 else 1.0, camera[1] if camera[0] > 0.0 else 1.0
+    return a / (fu * facing), b / (fv * facing)
+
+
 @loop(_OPTIONS, over="photos", step=TILE, grain=4)
-def best(begin, end, photos, shading, directions, view, behind, found):
-    """Number of the best direction of every pixel.
+def best(begin, end, photos, shading, directions, view, behind, camera, lean, found, p, q):
+    """Number of the best direction of every pixel, and the slopes of a facet that faces there.
 
     Shading is (C, n, R), of length one; a direction (n, 3) whose cosine with the viewing ray (3, P)
-    exceeds `behind` is not visible.
+    exceeds `behind` is not visible. Normals lean at most `lean` from their ray. [radians]
     """
     channels, num, each = shading.shape
     shot, ray = np.empty((channels, each, TILE), np.float32), np.empty((3, TILE), np.float32)
@@ -55,4 +75,10 @@ def best(begin, end, photos, shading, directions, view, behind, found):
                     most[j] = own[j] if better else most[j]
                     which[j] = begun + d if better else which[j]
         for j in range(size):
-            found[first + j] = which[j]
+            i, d = first + j, which[j]
+            found[i] = d
+            p[i], q[i] = _slopes(
+                np.float64(view[0, i]), np.float64(view[1, i]), np.float64(view[2, i]),
+                np.float64(directions[d, 0]), np.float64(directions[d, 1]),
+                np.float64(directions[d, 2]), camera, lean,
+            )  # fmt: skip

@@ -54,7 +54,7 @@ def bent(
     return gp, gq
 
 
-def _rows(here: Int[np.ndarray, " P"], shape: tuple[int, int]) -> Int[np.ndarray, " h"]:
+def rows_of(here: Int[np.ndarray, " P"], shape: tuple[int, int]) -> Int[np.ndarray, " h"]:
     """Number of the first facet of every row of corners, and of those that follow the last."""
     return np.searchsorted(here, np.arange(shape[0] + 1) * shape[1])
 
@@ -68,6 +68,8 @@ def _scatter(begin, end, gp, gq, here, rows, out):
     width = out.shape[1]
     for i in range(begin, end):
         row = out[i]
+        for k in range(width):
+            row[k] = 0
         for j in range(rows[i - 1], rows[i]):
             k = here[j] - (i - 1) * width
             row[k] -= 0.5 * (gp[j] - gq[j])
@@ -82,13 +84,15 @@ def scatter(
     gp: Float[np.ndarray, " P"],
     gq: Float[np.ndarray, " P"],
     here: Int[np.ndarray, " P"],
+    rows: Int[np.ndarray, " n"],
     shape: tuple[int, int],
     dtype: type = np.float64,
 ) -> Float[np.ndarray, "h w"]:
-    """Adjoint of `slopes`."""
-    out: np.ndarray = np.zeros(shape, dtype)
+    """Adjoint of `slopes`; rows as `rows_of` tells."""
+    out: np.ndarray = np.empty(shape, dtype)
+    out[0] = out[-1] = 0
     gp, gq = (np.ascontiguousarray(part, dtype) for part in (gp, gq))
-    _scatter(gp, gq, here, _rows(here, shape), out)
+    _scatter(gp, gq, here, rows, out)
     return out
 
 
@@ -116,10 +120,11 @@ def hold(
     edge: float,
     cover: Float[np.ndarray, " P"],
     here: Int[np.ndarray, " P"],
+    rows: Int[np.ndarray, " n"],
     out: Float[np.ndarray, "h w"],
 ) -> None:
     """Add half the gradient of Σ_j edge · cover_j / 2 · (squared differences along four edges)."""
-    _hold(z, edge / 2, cover, here, _rows(here, z.shape), out)
+    _hold(z, edge / 2, cover, here, rows, out)
 
 
 @loop(_OPTIONS, over="d", margin=1, grain=ROWS)
@@ -151,6 +156,7 @@ def assemble(
     blocks: Float[np.ndarray, "3 P"],
     edge: Float[np.ndarray, " P"],
     here: Int[np.ndarray, " P"],
+    rows: Int[np.ndarray, " n"],
     shape: tuple[int, int],
     dtype: type = np.float64,
 ) -> Stencil:
@@ -160,11 +166,12 @@ def assemble(
         blocks: uu, uv, vv of every pixel's symmetric B.
         edge: what holds the checkerboard, which no slope sees.
         here: places of the facets.
+        rows: where rows of corners begin among them (see `rows_of`).
         shape: of the grid of corners.
         dtype: of the coefficients.
     """
     parts: np.ndarray = np.zeros((5, *shape), dtype)
-    _assemble(*blocks, edge, here, _rows(here, shape), *parts)
+    _assemble(*blocks, edge, here, rows, *parts)
     return Stencil(*parts)
 
 

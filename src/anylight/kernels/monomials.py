@@ -217,6 +217,30 @@ def evaluate(begin, end, exponents, unit, fields, places, out):
         spread_tile(fields, places, first, size, tile)
 
 
+@loop(_OPTIONS, over="out", axis=1, step=TILE, grain=4)
+def _combine(begin, end, exponents, unit, amounts, out):
+    work, terms = np.empty((WORK, TILE), np.float32), np.empty((len(exponents), TILE), np.float32)
+    found = np.empty((len(amounts), TILE), np.float32)
+    for t in range(begin, end):
+        first = t * TILE
+        size = min(TILE, unit.shape[1] - first)
+        fill_tile(exponents, unit, first, size, work, terms)
+        np.dot(amounts, terms, found)
+        for k in range(len(amounts)):
+            for j in range(size):
+                out[k, first + j] = found[k, j]
+
+
+def combine(
+    amounts: Float[np.ndarray, "c k"], unit: Float[np.ndarray, "3 n"], order: int
+) -> Float[np.ndarray, "c n"]:
+    """Sums of so much of every harmonic of an order, at unit normals."""
+    own, out = basis(order), np.empty((len(amounts), unit.shape[1]), np.float32)
+    unit = np.ascontiguousarray(unit, np.float32)
+    _combine(own.exponents, unit, np.ascontiguousarray(amounts @ own.matrix, np.float32), out)
+    return out
+
+
 def near_terms(
     unit: Float[np.ndarray, "3 n"], fields: Float[np.ndarray, "F n"], order: int, closeness: float
 ) -> Float[np.ndarray, "n A"]:

@@ -114,22 +114,23 @@ class Multigrid:
 
     def __call__(self, source: GridArray) -> GridArray:
         """Apply the cycle; the returned array is overwritten by the next call."""
-        self._levels[0].source[:] = source
-        return self._cycle(0)
+        if len(self._levels) == 1:
+            self._levels[0].source[:] = source
+        return self._cycle(0, np.ascontiguousarray(source, np.float32))
 
-    def _cycle(self, depth: int) -> GridArray:
+    def _cycle(self, depth: int, source: GridArray) -> GridArray:
         level = self._levels[depth]
         x, spare = level.solution, level.spare
         if depth == len(self._levels) - 1:
             stencil.cycle(self._small, self._places, self._direct)
             return x if self._is_direct else spare
-        stencil.scale(level.damped, level.source, x)
-        stencil.residual(*level.operator, x, level.source, spare)
+        stencil.scale(level.damped, source, x)
+        stencil.residual(*level.operator, x, source, spare)
         below = self._levels[depth + 1]
         between = (level.inside, level.left, level.up)
         stencil.restrict(spare, *between, below.source)
-        stencil.prolong(self._cycle(depth + 1), *between, x)
-        stencil.relax(*level.operator, x, level.source, level.damped, spare)
+        stencil.prolong(self._cycle(depth + 1, below.source), *between, x)
+        stencil.relax(*level.operator, x, source, level.damped, spare)
         return spare
 
 

@@ -1,7 +1,7 @@
 """One sample of a photo: what is white, what is usable, what is saturated."""
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
 from anylight.errors import InvalidInputError
 from anylight.model.capture import Capture
@@ -13,6 +13,8 @@ SATURATED = 0.985
 """Integer samples above this share of the full scale tell only that they were bright."""
 _CHUNK = 65536
 """Pixels that are summed together. (memory)"""
+_ENOUGH = 100_000
+"""Pixels of every photo that white is found from, at least. (memory)"""
 GLARE = 1e3
 """Brighter than this, relative to white, makes no difference."""
 
@@ -57,23 +59,25 @@ def mean_photo(capture: Capture) -> Float[np.ndarray, "C P"]:
 
 
 def white_level(capture: Capture) -> float:
-    """Stored value that becomes one: the 99 % quantile of all samples on the object."""
-    dtype = capture.photos.dtype
-    if dtype.kind == "u":
-        white = _counted_quantile(capture)
+    """Stored value that becomes one: the 99 % quantile of the samples on the object.
+
+    Large objects have more pixels than it takes to know it: some are looked at, evenly spread.
+    """
+    places = np.flatnonzero(capture.mask)
+    places = places[:: max(1, len(places) // _ENOUGH)]
+    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    if capture.photos.dtype.kind == "u":
+        white = _counted_quantile(flat, places)
     else:
-        white = float(np.quantile(capture.photos[:, capture.mask, :], WHITE_QUANTILE))
+        white = float(np.quantile(flat[:, places], WHITE_QUANTILE))
     if not white > 0:
         raise InvalidInputError("the photos are black inside the mask: check mask and exposure.")
     return white
 
 
-def _counted_quantile(capture: Capture) -> float:
+def _counted_quantile(flat: Shaped[np.ndarray, "M N C"], places: Int[np.ndarray, " P"]) -> float:
     """Quantile of integers by counting, without sorting."""
-    dtype = capture.photos.dtype
-    num = np.iinfo(dtype).max + 1
-    places = np.flatnonzero(capture.mask)
-    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    num = np.iinfo(flat.dtype).max + 1
     each = in_parallel(lambda photo: np.bincount(photo[places].ravel(), minlength=num), flat)
     counts = np.sum(each, axis=0)
     return float(np.searchsorted(np.cumsum(counts), WHITE_QUANTILE * counts.sum()))

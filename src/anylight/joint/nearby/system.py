@@ -185,7 +185,9 @@ class NearSystem:
         surface, light, closeness = self._back(
             self._weight[:, None] * self._left(self._forth(change))
         )
-        facets.hold(change.surface, self._edge, level.cover.astype(float), level.here, surface)
+        facets.hold(
+            change.surface, self._edge, level.cover.astype(float), level.here, level.rows, surface
+        )
         return Unknowns(surface, light + self._light_damping * change.light, closeness)
 
     def damp(self, damping: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from anylight.geometry.domain import Domain
-from anylight.joint.problem.fit import chunks
+from anylight.kernels.monomials import combine
 from anylight.photometry.harmonics import harmonics
 from anylight.threads import in_parallel
 
@@ -50,10 +50,7 @@ def without_shading(
         return _least_change(change, turns[bright])
 
     factors = np.stack(in_parallel(factor, albedo))
-    log_factor = np.concatenate(
-        in_parallel(lambda part: factors @ _terms(unit[:, part], order).T, chunks(domain.size)),
-        axis=1,
-    )
+    log_factor = combine(np.pad(factors, ((0, 0), (1, 0))), unit, order)
     log_factor -= np.median(log_factor, axis=1, keepdims=True)
     return albedo / np.exp(log_factor.astype(albedo.dtype))
 
@@ -81,13 +78,7 @@ def with_colour_of(
         in_parallel(lambda row: _least_change(row[::every].astype(float), terms), hue)
     )
     factors -= factors.mean(axis=0)
-    log_factor = np.concatenate(
-        in_parallel(
-            lambda part: factors @ harmonics(unit[:, part].T.astype(float), order).T,
-            chunks(albedo.shape[1]),
-        ),
-        axis=1,
-    )
+    log_factor = combine(factors, unit, order)
     drift = float(np.sqrt((log_factor**2).mean()))
     excess = max(0.0, 1 - _USUAL_DRIFT / max(drift, 1e-12))
     return albedo / np.exp((excess * log_factor).astype(albedo.dtype))

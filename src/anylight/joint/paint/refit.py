@@ -247,5 +247,6 @@ def _smooth(
         solve = huber_step(grid, near, before.astype(float), data, strength, _HUBER)
         result[c] = np.maximum(grid.collect(solve.solution), 0)
 
-    in_parallel(smooth, range(len(albedo)))
+    for c in range(len(albedo)):
+        smooth(c)
     return result

@@ -12,13 +12,11 @@ from jaxtyping import Float, Int
 
 from anylight.facets.grid import Heights
 from anylight.geometry.directions import even_directions
-from anylight.geometry.normals import slopes_from_normals
-from anylight.integration.smooth import clamp_slant
+from anylight.integration.smooth import MAX_SLANT_DEG
 from anylight.joint.problem.fit import (
     Fit,
     Light,
     basis_of,
-    chunks,
     evaluate_slopes,
     linearise,
     polynomial,
@@ -28,7 +26,6 @@ from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import direction_table, facing
 from anylight.kernels.monomials import EVERYWHERE
 from anylight.photometry.harmonics import harmonics
-from anylight.threads import in_parallel
 
 _DIRECTIONS = 800
 """Directions of the table, on half of the sphere. [directions]"""
@@ -68,14 +65,16 @@ class _Table:
     directions: Float[np.ndarray, "n 3"]
     shading: Float[np.ndarray, "C n R"]
 
-    def best(self, level: PyramidLevel) -> Int[np.ndarray, " P"]:
-        """Number of the best direction of every pixel."""
-        found = np.empty(level.size, np.int32)
+    def starts(
+        self, level: PyramidLevel
+    ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+        """Slopes of the best direction of every pixel."""
+        found, (p, q) = np.empty(level.size, np.int32), np.empty((2, level.size), np.float32)
         direction_table.best(
             level.photos, self.shading, self.directions.astype(np.float32), level.view,
-            np.float32(_BEHIND), found,
+            np.float32(_BEHIND), level.camera.numbers, np.deg2rad(MAX_SLANT_DEG), found, p, q,
         )  # fmt: skip
-        return found
+        return p, q
 
 
 def _table(level: PyramidLevel, light: Light) -> _Table:
@@ -97,7 +96,7 @@ def pixel_normals(
         light: the light.
         fields: what it changes with, under near lamps.
     """
-    p, q = _starts(level, _table(level, light))
+    p, q = _table(level, light).starts(level)
     own, coefficients = polynomial(level, light)
     num = level.size
     fit = Fit(
@@ -115,21 +114,6 @@ def pixel_normals(
         fit.albedo, fit.misfit, blocks,
     )  # fmt: skip
     return PixelNormals(p, q, fit, blocks)
-
-
-def _starts(
-    level: PyramidLevel, table: _Table
-) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
-    """Slopes of the best direction of every pixel."""
-    best, slopes = table.best(level), np.empty((2, level.size), np.float32)
-
-    def turn(part: slice) -> None:
-        pixels = level.domain.pixels[part]
-        found = clamp_slant(level.camera, pixels, table.directions[best[part]])
-        slopes[:, part] = slopes_from_normals(level.camera, pixels, found).T
-
-    in_parallel(turn, chunks(level.size))
-    return slopes[0], slopes[1]
 
 
 def surface_normals(level: PyramidLevel, surface: Heights, light: Light) -> PixelNormals:

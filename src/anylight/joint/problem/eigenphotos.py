@@ -5,7 +5,6 @@ combinations of all photos instead of the photos themselves.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
@@ -91,20 +90,32 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
     basis = np.empty((channels, num, kept))
     rough = _roughness(flat, capture.mask, white)
 
-    def one(c: int) -> _Channel:
-        gram = np.zeros((num, num))
-        good, bad = np.empty(len(places), np.float32), 0
-        lacking = []
-        for start in range(0, len(places), _BLOCK):
-            stored = flat[:, places[start : start + _BLOCK], c]
-            usable = is_usable(stored)
-            good[start : start + _BLOCK] = usable.mean(axis=0) / channels
-            whole = usable.all(axis=0)
-            sample = scaled(stored, white).astype(np.float64)
-            gram += sample[:, whole] @ sample[:, whole].T
-            lacking.append(start + np.flatnonzero(~whole))
-            bad += int(np.count_nonzero(~usable))
-        lacks = np.concatenate(lacking)
+    blocks = [slice(start, start + _BLOCK) for start in range(0, len(places), _BLOCK)]
+    good = np.zeros((channels, len(places)), np.float32)
+    whole = np.zeros((channels, len(places)), bool)
+
+    def look(at: tuple[int, slice]) -> tuple[np.ndarray, int]:
+        """Products of some pixels' photos; which lack samples, and how many."""
+        c, own = at
+        stored = flat[:, places[own], c]
+        usable = is_usable(stored)
+        good[c, own], whole[c, own] = usable.mean(axis=0) / channels, usable.all(axis=0)
+        sample = scaled(stored, white).astype(np.float64)[:, whole[c, own]]
+        return sample @ sample.T, int(np.count_nonzero(~usable))
+
+    def describe(at: tuple[int, slice]) -> None:
+        """Coefficients of some pixels that lack no sample."""
+        c, own = at
+        pixels = own.start + np.flatnonzero(whole[c, own])
+        sample = scaled(flat[:, places[pixels], c], white)
+        values[pixels, c * kept : (c + 1) * kept] = sample.T @ basis[c]
+
+    every = [(c, own) for c in range(channels) for own in blocks]
+    looked = in_parallel(look, every)
+    least = []
+    for c in range(channels):
+        gram = np.sum([own for own, _ in looked[c * len(blocks) : (c + 1) * len(blocks)]], axis=0)
+        lacks = np.flatnonzero(~whole[c])
         if len(lacks):
             complete = _Complete(gram, len(places) - len(lacks))
             into = values[:, c * kept : (c + 1) * kept]
@@ -112,31 +123,11 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
         else:
             basis[c] = _leading(gram, kept)[0]
             rest = max(float(np.linalg.eigvalsh(gram)[0]), 0.0) / len(places)
-        whole = np.setdiff1d(np.arange(len(places)), lacks, assume_unique=True)
-        for start in range(0, len(whole), _BLOCK):
-            own = whole[start : start + _BLOCK]
-            sample = scaled(flat[:, places[own], c], white)
-            values[own, c * kept : (c + 1) * kept] = sample.T @ basis[c]
-        return _Channel(good, bad, rest)
-
-    found = in_parallel(one, range(channels))
-    noise = min(float(np.sqrt(np.mean([channel.least for channel in found]))), rough)
-    bad_share = sum(channel.bad for channel in found) / (num * channels * len(places))
-    good = np.zeros(len(places), np.float32)
-    for channel in found:
-        good += channel.good
-    return EigenPhotos(values, basis, good, bad_share, noise)
-
-
-class _Channel(NamedTuple):
-    """What is known of a channel's samples."""
-
-    good: Float[np.ndarray, " P"]
-    """Usable share of every pixel's samples, of all channels'."""
-    bad: int
-    """Samples that are not."""
-    least: float
-    """What the faintest direction leaves."""
+        least.append(rest)
+    in_parallel(describe, every)
+    noise = min(float(np.sqrt(np.mean(least))), rough)
+    bad_share = sum(bad for _, bad in looked) / (num * channels * len(places))
+    return EigenPhotos(values, basis, good.sum(axis=0), bad_share, noise)
 
 
 def _leading(gram: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:

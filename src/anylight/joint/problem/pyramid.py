@@ -38,7 +38,7 @@ class PyramidLevel(FacetGrid):
     def reweighed(self, cover: Float[np.ndarray, " P"]) -> "PyramidLevel":
         """The same level where pixels count differently."""
         other = replace(self, cover=cover)
-        for name in ("domain", "grid", "here", "view"):
+        for name in ("domain", "grid", "here", "rows", "view"):
             vars(other)[name] = getattr(self, name)
         return other
 

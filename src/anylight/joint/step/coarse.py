@@ -13,10 +13,9 @@ from jaxtyping import Float
 from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
 from anylight.joint.problem.pyramid import PyramidLevel
-from anylight.kernels import triangular
+from anylight.kernels import couplings, triangular
 from anylight.kernels.monomials import flat
-from anylight.photometry.products import products
-from anylight.threads import in_parallel
+from anylight.photometry.products import Products, products
 
 _SAMPLE = 2048
 """Pixels that the couplings are estimated from. [pixels]"""
@@ -59,63 +58,36 @@ class CoarseSystem:
         weight = self.weight[self._sample]
         at = linearise(level, self.light, sampled, weight, self._sample, gather=False, keep=True)
         num = len(self._sample)
-        terms = flat(at.terms, num)
-        shades = [flat(at.shades[:, k], num).T for k in range(3)]
-        own = basis_of(level, self.light)
-        harmonic = terms.T @ own.matrix.T.astype(np.float32)
-        slopes = (p.astype(np.float32), q.astype(np.float32))
-        self._products = None if len(own.fields) else products(own.order)
-        if self._products is not None:
-            functions = self._products.functions(sampled.unit.astype(float))
-            self._functions = functions.astype(np.float32)
-        self._channels = in_parallel(
-            lambda channel: self._channel(channel, shades, harmonic, slopes),
-            range(level.num_channels),
+        own, channels = basis_of(level, self.light), level.num_channels
+        harmonic = flat(at.terms, num).T @ own.matrix.T.astype(np.float32)
+        shading, by_p, by_q = (
+            flat(at.shades[:, k], num).reshape(channels, -1, num) for k in range(3)
         )
+        direction = shading / np.sqrt((shading**2).sum(axis=1, keepdims=True) + 1e-20)
+        by_p, by_q = (
+            move - direction * (direction * move).sum(axis=1, keepdims=True)
+            for move in (by_p, by_q)
+        )
+        painted = sampled.albedo.T.astype(np.float32) ** 2
+        painted *= (weight * self._factor).astype(np.float32)
+        across = np.empty((len(self.modes), *shading.shape[:2], len(own.matrix)), np.float32)
+        slopes = (p.astype(np.float32), q.astype(np.float32))
+        couplings.across(*slopes, by_p, by_q, painted, np.ascontiguousarray(harmonic), across)
+        self._across = across.reshape(len(self.modes), -1)
+        if len(own.fields):
+            roots = np.sqrt(painted)[:, :, None]
+            coupled = [_plain(direction[c].T, harmonic * roots[c]) for c in range(channels)]
+        else:
+            made = products(own.order)
+            functions = made.functions(sampled.unit)
+            coupled = [
+                _by_products(made, functions, direction[c], painted[c]) for c in range(channels)
+            ]
+        self._channels = [
+            _Channel(coupled[c], across[:, c].reshape(len(self.modes), -1)) for c in range(channels)
+        ]
         photos = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
         self._own = self._factor * photos + self.stiffness
-
-    def _channel(
-        self,
-        channel: int,
-        shades: list[np.ndarray],
-        harmonic: Float[np.ndarray, "s K"],
-        slopes: tuple[np.ndarray, np.ndarray],
-    ) -> "_Channel":
-        """Couplings of a channel's light with itself and with the modes."""
-        sample, num = self._sample, len(self.modes)
-        columns = slice(channel * self._columns, (channel + 1) * self._columns)
-        root = self.fit.albedo[sample, channel] * np.sqrt(self.weight[sample] * self._factor)
-        root = root.astype(np.float32)
-        shading, *moves = (shade[:, columns] for shade in shades)
-        direction = shading / np.sqrt((shading**2).sum(axis=1, keepdims=True) + 1e-20)
-        scaled = harmonic * root[:, None]
-        own = self._by_products(direction, root**2) if self._products else _plain(direction, scaled)
-        by_p, by_q = (
-            move - direction * (direction * move).sum(axis=1, keepdims=True) for move in moves
-        )
-        across = np.empty((num, len(own)), np.float32)
-        for k, (p, q) in enumerate(zip(*slopes, strict=True)):
-            change = by_p * p[:, None] + by_q * q[:, None]
-            across[k] = ((change * root[:, None]).T @ scaled).ravel()
-        return _Channel(own, across)
-
-    def _by_products(
-        self, direction: Float[np.ndarray, "s r"], weight: Float[np.ndarray, " s"]
-    ) -> Float[np.ndarray, "l l"]:
-        """What `_plain` gives, with sums over pixels for what products of harmonics are made of."""
-        made, num = self._products, direction.shape[1]
-        assert made is not None
-        first, second = np.triu_indices(num)
-        across = -direction[:, first] * direction[:, second]
-        across[:, first == second] += 1
-        across *= weight[:, None]
-        sums = (self._functions @ across).T @ made.table.astype(np.float32)
-        pair = np.empty((num, num), np.int64)
-        pair[first, second] = pair[second, first] = np.arange(len(first))
-        size = len(made.place)
-        blocks = sums[:, made.place.ravel()][pair].reshape(num, num, size, size)
-        return blocks.transpose(0, 2, 1, 3).reshape(num * size, num * size)
 
     def damp(self, edge: Float[np.ndarray, " P"], light: float) -> Float[np.ndarray, " CR"] | None:
         """Factorise with damping; returns that of the light, column by column.
@@ -135,15 +107,14 @@ class CoarseSystem:
         lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
         matrix[np.diag_indices(len(matrix))] += lift
         held_by = [light * channel.size for channel in self._channels]
-        solved = in_parallel(
-            lambda k: self._channels[k].held(held_by[k] + _RIDGE * self._channels[k].size + 1e-30),
-            range(len(self._channels)),
-        )
+        solved = [
+            channel.held(by + _RIDGE * channel.size + 1e-30)
+            for channel, by in zip(self._channels, held_by, strict=True)
+        ]
         found = [channel for channel in solved if channel is not None]
         if len(found) < len(solved):
             return None
         self._lower = np.stack([channel.lower for channel in found])
-        self._across = np.concatenate([channel.across for channel in self._channels], axis=1)
         self._answers = np.concatenate([channel.answers for channel in found])
         matrix -= self._across @ self._answers.astype(float)
         factor = _factorised((matrix + matrix.T) / 2)
@@ -165,6 +136,26 @@ class CoarseSystem:
         each = found.ravel() - self._answers @ moved.astype(np.float32)
         back = each.astype(float).reshape(channels, -1, size)
         return moved, back.transpose(2, 0, 1).reshape(light.shape)
+
+
+def _by_products(
+    made: Products,
+    functions: Float[np.ndarray, "A s"],
+    direction: Float[np.ndarray, "r s"],
+    weight: Float[np.ndarray, " s"],
+) -> Float[np.ndarray, "l l"]:
+    """What `_plain` gives, with sums over pixels for what products of harmonics are made of."""
+    num = len(direction)
+    first, second = np.triu_indices(num)
+    across = -direction[first] * direction[second]
+    across[first == second] += 1
+    across *= weight
+    sums = (across @ functions.T) @ made.table.astype(np.float32)
+    pair = np.empty((num, num), np.int64)
+    pair[first, second] = pair[second, first] = np.arange(len(first))
+    size = len(made.place)
+    blocks = sums[:, made.place.ravel()][pair].reshape(num, num, size, size)
+    return blocks.transpose(0, 2, 1, 3).reshape(num * size, num * size)
 
 
 def _plain(

@@ -144,7 +144,7 @@ class System:
             change_light, p, q, slope, gathered,
         )  # fmt: skip
         out = level.scatter(slope[0], slope[1], np.float32)
-        facets.hold(surface, self._edge, level.cover, level.here, out)
+        facets.hold(surface, self._edge, level.cover, level.here, level.rows, out)
         for term in self.terms:
             term.add_product(surface, out)
         return Unknowns(

@@ -17,6 +17,7 @@ from anylight.facets.grid import FacetGrid, Heights
 from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit
 from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.kernels import viewing
 from anylight.linalg.stencil import add, inner
 
 GaugeWeights = Float[np.ndarray, "3 3"]
@@ -79,10 +80,7 @@ def open_weights() -> GaugeWeights:
 
 def in_view(level: FacetGrid, vectors: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, "3 P"]:
     """Turn the vectors of every pixel as its ray must turn to become the optical axis."""
-    x, y, z = level.view
-    a, b, c = vectors
-    share = (y * a - x * b) / (1 + z)
-    return np.stack([z * a - x * c + y * share, z * b - y * c - x * share, x * a + y * b + z * c])
+    return viewing.in_view(level.view, vectors)
 
 
 def out_of_view(level: FacetGrid, vector: Float[np.ndarray, " 3"]) -> Float[np.ndarray, "3 P"]:
