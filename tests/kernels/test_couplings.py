@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from anylight.kernels.couplings import across
+from anylight.kernels.couplings import across, own
+from anylight.photometry.harmonics import harmonics as harmonics_at
+from anylight.photometry.products import products
 
 
 @pytest.mark.twin("kernels.couplings.across")
@@ -16,3 +18,21 @@ def test_sums_over_the_pixels(rng):
     change = np.einsum("mn,crn->mcrn", p, by_p) + np.einsum("mn,crn->mcrn", q, by_q)
     wanted = np.einsum("mcrn,cn,nk->mcrk", change, weight, harmonics)
     np.testing.assert_allclose(out, wanted, atol=1e-4)
+
+
+@pytest.mark.twin("kernels.couplings._own")
+@pytest.mark.parametrize("photos", [1, 7])
+def test_pairs_of_photos(rng, photos):
+    num, channels, made = 300, 2, products(2)
+    normals = rng.standard_normal((3, num))
+    normals /= np.linalg.norm(normals, axis=0)
+    direction = rng.standard_normal((channels, photos, num)).astype(np.float32)
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    weight = rng.random((channels, num)).astype(np.float32)
+    found = own(direction, weight, made.functions(normals), made.table, made.place)
+    terms = harmonics_at(normals.T, 2)
+    for c in range(channels):
+        across = np.eye(photos)[..., None] - np.einsum("in,jn->ijn", direction[c], direction[c])
+        wanted = np.einsum("ijn,n,nk,nl->ikjl", across, weight[c], terms, terms)
+        wanted = wanted.reshape(found[c].shape)
+        np.testing.assert_allclose(found[c], wanted, atol=1e-3 * np.abs(wanted).max())

@@ -17,8 +17,8 @@ from .waiting import ACTIVE, JOB, waiting
 
 _LINE = 64
 """A line of a processor's cache. [bytes]"""
-_AWAKE = 5e-5
-"""Seconds that a thread looks for work all the time, without giving way to others."""
+_AWAKE = 2e-4
+"""Seconds that a thread looks for work all the time: most loops follow sooner than that."""
 _FAREWELL = 1.0
 """How long to wait for each thread at the end of the program. [seconds]"""
 

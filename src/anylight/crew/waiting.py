@@ -16,11 +16,10 @@ from .engine import compiled
 
 ACTIVE, JOB = 64, 128
 """Where they lie in a crew's memory, behind `left`, in a cache line each. [bytes]"""
-_YIELDS = 2000
-"""How often a thread looks for parts, after looking all the time, and gives way in between: about a
-millisecond if nobody else wants the core."""
 _NAPS = 200
-"""How often it looks after that, with naps in between, before it falls asleep."""
+"""How often a thread looks for parts, after looking all the time, with naps in between, before it
+falls asleep. Calls that give way to others without a nap keep half of a core busy that the thread
+shares with the caller."""
 _NAP = 100
 """Length of a nap. [microseconds]"""
 _X86, _ARM = "call void @llvm.x86.sse2.pause()", "call void @llvm.aarch64.hint(i32 1)"
@@ -68,19 +67,13 @@ wait:
 idle:
   %n1 = add i64 %n, 1
   %fresh = icmp ult i64 %n1, %spins
-  br i1 %fresh, label %spin, label %calm
+  br i1 %fresh, label %spin, label %drowsy
 spin:
   {pause}
   br label %rest
-calm:
-  %over = sub i64 %n1, %spins
-  %patient = icmp ult i64 %over, {yields}
-  br i1 %patient, label %yield, label %drowsy
-yield:
-  {give_way}
-  br label %rest
 drowsy:
-  %tired = icmp uge i64 %over, {until}
+  %over = sub i64 %n1, %spins
+  %tired = icmp uge i64 %over, {naps}
   br i1 %tired, label %out, label %nap
 nap:
   {nap}
@@ -145,19 +138,14 @@ wait:
 """
 
 
-def _patience() -> tuple[str, str]:
-    """Calls that give way to other threads, and that take a nap."""
+def _nap() -> str:
+    """A call that takes a nap."""
     if os.name == "nt":
-        kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
-        yields, sleeps, length = kernel.SwitchToThread, kernel.Sleep, 1
+        sleeps, length = ctypes.WinDLL("kernel32").Sleep, 1  # type: ignore[attr-defined]
     else:
-        library = ctypes.CDLL(None)
-        yields, sleeps, length = library.sched_yield, library.usleep, _NAP
-    at_yield, at_sleep = (ctypes.cast(f, ctypes.c_void_p).value for f in (yields, sleeps))
-    return (
-        f"call i32 inttoptr (i64 {at_yield} to ptr)()",
-        f"call i32 inttoptr (i64 {at_sleep} to ptr)(i32 {length})",
-    )
+        sleeps, length = ctypes.CDLL(None).usleep, _NAP
+    place = ctypes.cast(sleeps, ctypes.c_void_p).value
+    return f"call i32 inttoptr (i64 {place} to ptr)(i32 {length})"
 
 
 class Waiting(NamedTuple):
@@ -177,11 +165,7 @@ def waiting() -> Waiting:
     """Work, lead and settle, which leave the interpreter's lock free; and what keeps them."""
     pause = _PAUSES.get(platform.machine(), "")
     declared = pause.replace("call", "declare").replace("i32 1", "i32")
-    give_way, nap = _patience()
-    text = _LOOPS.format(
-        active=ACTIVE, job=JOB, pause=pause, give_way=give_way, nap=nap,
-        yields=_YIELDS, until=_YIELDS + _NAPS,
-    )  # fmt: skip
+    text = _LOOPS.format(active=ACTIVE, job=JOB, pause=pause, nap=_nap(), naps=_NAPS)
     engine = compiled(declared + text)
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
     work, lead, settle = (

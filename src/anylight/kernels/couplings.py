@@ -1,10 +1,13 @@
-"""How changes of the surface act on the light of every photo, over a sample of pixels."""
+"""How light and changes of the surface act together on the photos, over a sample of pixels."""
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
+_PAIRS = 16
+"""Pairs of photos that are summed together."""
 
 
 @loop(_OPTIONS, over="p", grain=1)
@@ -25,3 +28,61 @@ def across(begin, end, p, q, by_p, by_q, weight, harmonics, out):
                 for j in range(num):
                     row[j] = heavy[j] * (along_p[j] * a[j] + along_q[j] * b[j])
             np.dot(change, harmonics, out[k, c])
+
+
+@loop(_OPTIONS, over="blocks", grain=1)
+def _own(begin, end, blocks, first, second, direction, weight, functions, table, place, out):
+    size, num = len(place), direction.shape[2]
+    rows, sums = np.empty((_PAIRS, num), np.float32), np.empty((_PAIRS, len(table)), np.float32)
+    values = np.empty((_PAIRS, table.shape[1]), np.float32)
+    for t in range(begin, end):
+        c, start = blocks[t, 0], blocks[t, 1]
+        some = min(_PAIRS, len(first) - start)
+        heavy, own = weight[c], out[c]
+        for n in range(_PAIRS):
+            row = rows[n]
+            if n < some:
+                a, b = direction[c, first[start + n]], direction[c, second[start + n]]
+                same = np.float32(1 if first[start + n] == second[start + n] else 0)
+                for j in range(num):
+                    row[j] = heavy[j] * (same - a[j] * b[j])
+            else:
+                for j in range(num):
+                    row[j] = 0
+        np.dot(rows, functions, sums)
+        np.dot(sums, table, values)
+        for n in range(some):
+            i, j, found = first[start + n] * size, second[start + n] * size, values[n]
+            for k in range(size):
+                row, other, column = own[i + k], own[j + k], place[k]
+                for m in range(size):
+                    row[j + m] = other[i + m] = found[column[m]]
+
+
+def own(
+    direction: Float[np.ndarray, "C R n"],
+    weight: Float[np.ndarray, "C n"],
+    functions: Float[np.ndarray, "A n"],
+    table: Float[np.ndarray, "A q"],
+    place: Int[np.ndarray, "K K"],
+) -> Float[np.ndarray, "C l l"]:
+    """Σ w (δ − d dᵀ) h hᵀ over the pixels, for all pairs of a channel's photos.
+
+    Args:
+        direction: of every pixel's shading among the photos, of length one.
+        weight: of the pixels in every channel.
+        functions: what products of two harmonics are made of.
+        table: how much of these every product has.
+        place: which column of the table belongs to two harmonics.
+    """
+    channels, num = direction.shape[:2]
+    first, second = np.triu_indices(num)
+    starts = range(0, len(first), _PAIRS)
+    blocks = np.array([(c, start) for c in range(channels) for start in starts], np.int64)
+    out = np.empty((channels, num * len(place), num * len(place)), np.float32)
+    across = np.ascontiguousarray(functions.T, np.float32)
+    _own(
+        blocks, first, second, np.ascontiguousarray(direction), weight, across,
+        np.ascontiguousarray(table, np.float32), place, out,
+    )  # fmt: skip
+    return out

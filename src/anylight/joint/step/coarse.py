@@ -15,7 +15,7 @@ from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import couplings, triangular
 from anylight.kernels.monomials import flat
-from anylight.photometry.products import Products, products
+from anylight.photometry.products import products
 
 _SAMPLE = 2048
 """Pixels that the couplings are estimated from. [pixels]"""
@@ -79,10 +79,8 @@ class CoarseSystem:
             coupled = [_plain(direction[c].T, harmonic * roots[c]) for c in range(channels)]
         else:
             made = products(own.order)
-            functions = made.functions(sampled.unit)
-            coupled = [
-                _by_products(made, functions, direction[c], painted[c]) for c in range(channels)
-            ]
+            functions = made.functions(sampled.unit.astype(float))
+            coupled = list(couplings.own(direction, painted, functions, made.table, made.place))
         self._channels = [
             _Channel(coupled[c], across[:, c].reshape(len(self.modes), -1)) for c in range(channels)
         ]
@@ -136,26 +134,6 @@ class CoarseSystem:
         each = found.ravel() - self._answers @ moved.astype(np.float32)
         back = each.astype(float).reshape(channels, -1, size)
         return moved, back.transpose(2, 0, 1).reshape(light.shape)
-
-
-def _by_products(
-    made: Products,
-    functions: Float[np.ndarray, "A s"],
-    direction: Float[np.ndarray, "r s"],
-    weight: Float[np.ndarray, " s"],
-) -> Float[np.ndarray, "l l"]:
-    """What `_plain` gives, with sums over pixels for what products of harmonics are made of."""
-    num = len(direction)
-    first, second = np.triu_indices(num)
-    across = -direction[first] * direction[second]
-    across[first == second] += 1
-    across *= weight
-    sums = (across @ functions.T) @ made.table.astype(np.float32)
-    pair = np.empty((num, num), np.int64)
-    pair[first, second] = pair[second, first] = np.arange(len(first))
-    size = len(made.place)
-    blocks = sums[:, made.place.ravel()][pair].reshape(num, num, size, size)
-    return blocks.transpose(0, 2, 1, 3).reshape(num * size, num * size)
 
 
 def _plain(
