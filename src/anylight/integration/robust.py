@@ -97,4 +97,5 @@ def robust_surface(
         surface = pcg(
             product, product.of(p, q), inverse, _RTOL, _LINEAR_STEPS, start=surface
         ).solution
+        del blocks, inverse, product  # large, and the next round makes its own
     return level.centred(surface), weight

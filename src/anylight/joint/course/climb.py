@@ -32,11 +32,14 @@ _SPANNING = np.float32(1e-6)
 
 
 class Climb:
-    """The state on its way up, and what is known of the gauge."""
+    """The state on its way up, and what is known of the gauge.
+
+    Levels are let go once they are behind: their photos are large.
+    """
 
     def __init__(
         self,
-        levels: Sequence[PyramidLevel],
+        levels: list[PyramidLevel],
         terms: Sequence[Sequence[Term]],
         plan: Plan,
         state: Iterate,
@@ -64,8 +67,13 @@ class Climb:
         """
         if latest is not None and number == self._at:
             self.state = latest
+        if not self._at:
+            return
         while self._at:
             self._refine(basis_of(self._levels[self._at], self.state.light).order)
+        terms = self._plan.terms(self._levels[0], self._terms[0])
+        found = assess(self._levels[0], self.state.surface, self.state.light, terms)
+        self.state = replace(found, energy=self.state.energy, status=self.state.status)
 
     def _effort(self, size: int, *, brief: bool) -> Effort:
         effort = self._plan.effort(self._plan.refine_iterations, _DAMPING)
@@ -76,13 +84,14 @@ class Climb:
         )
 
     def _refine(self, order: int) -> None:
-        at = self._at - 1
-        fine = self._levels[at]
-        surface = refine(self._levels[self._at], fine, self.state.surface)
-        light = raised(fine, self.state.light, order)
-        found = assess(fine, surface, light, self._plan.terms(fine, self._terms[at]))
-        self._at = at
-        self.state = replace(found, energy=self.state.energy, status=self.state.status)
+        """Bring surface and light to the next finer level; how they fit there is not known yet."""
+        coarse, fine = self._levels[self._at], self._levels[self._at - 1]
+        surface = refine(coarse, fine, self.state.surface)
+        self.state = replace(
+            self.state, surface=surface, light=raised(fine, self.state.light, order)
+        )
+        self._at -= 1
+        del self._levels[self._at + 1 :]
 
     def _settle(self, order: int, name: str, *, brief: bool = False) -> Steps:
         """Settle at a level; briefly where it is not for the last time."""

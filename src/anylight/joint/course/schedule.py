@@ -126,12 +126,12 @@ def solve(
             finalists.append((yield from _shared(tries.flipped(finalists[0]), counter)))
         chosen = (max if plan.flip else min)(finalists, key=_score)
         climb = started(chosen)
+        every.clear()
         yield from _shared(climb.run(chosen.order, chosen.name), counter)
     except (StopRequestedError, np.linalg.LinAlgError) as end:
         if counter.latest is None:
             raise
-        singular = isinstance(end, np.linalg.LinAlgError)
-        cut_short = Status.SINGULAR if singular else Status.INTERRUPTED
+        cut_short = Status.INTERRUPTED if isinstance(end, StopRequestedError) else Status.SINGULAR
         state, report = counter.latest
         if finalists:
             chosen = min(finalists, key=_score)
@@ -150,7 +150,7 @@ def solve(
         attempts=(*first, *finalists),
         chosen=chosen,
         orders=tuple(o for o in plan.orders if o <= basis_of(levels[0], climb.state.light).order),
-        levels=tuple(level.size for level in every[::-1]),
+        levels=tuple(counter.sizes[::-1]),
         variety=variety(tries.level),
         status=ended if is_worth_saying else Status.FINISHED,
         closeness=levels[0].closeness,

@@ -186,9 +186,10 @@ class System:
         """Solve for the step that the gradient asks for (or for another right-hand side)."""
         space = _UnknownSpace()
         if source is None:
-            source = Unknowns(-self.surface_gradient, -self.light_gradient)
-        left = Unknowns(source.surface.astype(np.float32), source.light.copy())
-        found = Unknowns(np.zeros_like(left.surface), np.zeros_like(source.light))
+            left = Unknowns(-self.surface_gradient, -self.light_gradient)
+        else:
+            left = Unknowns(source.surface.astype(np.float32), source.light.copy())
+        found = Unknowns(np.zeros_like(left.surface), np.zeros_like(left.light))
 
         def multiply(p: Unknowns) -> tuple[Unknowns, float]:
             product = self.multiply(p)
