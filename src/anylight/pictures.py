@@ -8,7 +8,7 @@ from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
 from anylight.geometry.normals import angles_deg
 from anylight.model.reconstruction import Reconstruction
-from anylight.photometry.transfer import linear_to_srgb
+from anylight.photometry.transfer import screen_bytes
 
 Picture = UInt8[np.ndarray, "H W 3"]
 Sheet = UInt8[np.ndarray, "h w 3"]
@@ -21,7 +21,7 @@ def radiance_picture(image: Float[np.ndarray, "H W C"], white: float = 1.0) -> P
     """Linear light as a screen shows it; grey is repeated over the channels."""
     if image.shape[2] < 3:
         image = np.repeat(image[..., :1], 3, axis=2)
-    return _bytes(linear_to_srgb(image[..., :3] / white))
+    return screen_bytes(image[..., :3] / white)
 
 
 def depth_picture(depth: DepthMap, mask: Mask) -> Picture:

@@ -1,6 +1,7 @@
 """Everything that a run leaves for other programs, in one folder."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from anylight.model.reconstruction import Reconstruction
 from anylight.model.result import Result, scene_of
 from anylight.photometry.environment import panorama
 from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
+from anylight.threads import num_threads
 
 from .gltf import write_glb
 from .lights import write_lights
@@ -74,10 +76,17 @@ def export_scene(
         "previews": lambda: write_previews(folder, scene),
         "meshes": lambda: _write_meshes(folder, scene),
     }
-    for index, (name, write) in enumerate(tasks.items()):
-        if progress is not None:
-            progress(name, index / len(tasks))
-        write()
+    # Files are packed outside the interpreter's lock, so the kinds are written side by side.
+    with ThreadPoolExecutor(min(len(tasks), num_threads())) as writers:
+        writing = {name: writers.submit(write) for name, write in tasks.items()}
+        try:
+            for index, (name, written) in enumerate(writing.items()):
+                if progress is not None:
+                    progress(name, index / len(tasks))
+                written.result()
+        except BaseException:
+            writers.shutdown(cancel_futures=True)
+            raise
     if progress is not None:
         progress("done", 1.0)
 

@@ -43,8 +43,18 @@ def _write_rows(file: TextIO, line: str, rows: Float[np.ndarray, "n d"]) -> None
 
 
 def _write_faces(file: TextIO, faces: Int[np.ndarray, "F 3"]) -> None:
-    """Corners as a/a/a, because place, texture and normal of a vertex have one number."""
-    corners = [f" {number}/{number}/{number}" for number in range(1, int(faces.max(initial=0)) + 2)]
+    """Corners as a/a/a, because place, texture and normal of a vertex have one number.
+
+    Short ones are filled up with spaces, so that lines are pieced together as arrays.
+    """
+    numbers = range(1, int(faces.max(initial=0)) + 2)
+    corners = np.array([f" {number}/{number}/{number}" for number in numbers], bytes)
+    width = corners.itemsize
+    letters = corners.view(np.uint8).reshape(-1, width)
+    letters[letters == 0] = ord(" ")
     for start in range(0, len(faces), _BLOCK):
-        block = faces[start : start + _BLOCK].tolist()
-        file.writelines(f"f{corners[a]}{corners[b]}{corners[c]}\n" for a, b, c in block)
+        block = faces[start : start + _BLOCK]
+        lines = np.empty((len(block), 3 * width + 2), np.uint8)
+        lines[:, 0], lines[:, -1] = ord("f"), ord("\n")
+        lines[:, 1:-1] = letters[block].reshape(len(block), -1)
+        file.write(lines.tobytes().decode("ascii"))

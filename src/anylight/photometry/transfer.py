@@ -1,7 +1,9 @@
 """The sRGB transfer curve, undone."""
 
+from functools import cache
+
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float, Shaped, UInt8
 
 
 def srgb_to_linear(coded: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
@@ -13,6 +15,19 @@ def linear_to_srgb(linear: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
     """Inverse of `srgb_to_linear`; values are clipped to [0, 1]."""
     clipped = np.clip(linear, 0, 1)
     return np.where(clipped <= 0.0031308, clipped * 12.92, 1.055 * clipped ** (1 / 2.4) - 0.055)
+
+
+@cache
+def _screen_table() -> UInt8[np.ndarray, " 65536"]:
+    return np.round(linear_to_srgb(np.arange(65536) / 65535) * 255).astype(np.uint8)
+
+
+def screen_bytes(linear: Float[np.ndarray, "*n"]) -> UInt8[np.ndarray, "*n"]:
+    """Linear values in [0, 1] as the 8 bits that a screen takes, by a table; others are clipped."""
+    steps = np.minimum(np.where(linear > 0, linear, 0), 1)  # what is no number is dark
+    steps *= 65535
+    steps += 0.5
+    return _screen_table()[steps.astype(np.uint16)]
 
 
 def linear_from_srgb(photo: Shaped[np.ndarray, "*n"]) -> Shaped[np.ndarray, "*n"]:

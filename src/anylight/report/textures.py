@@ -5,7 +5,7 @@ from jaxtyping import Float
 from scipy import ndimage
 
 from anylight.arrays import AlbedoMap, Lighting, Mask, NormalMap
-from anylight.photometry.transfer import linear_to_srgb
+from anylight.photometry.transfer import screen_bytes
 from anylight.pictures import Sheet
 
 from .embedding import jpeg, png
@@ -21,7 +21,7 @@ def paint_texture(
     image = rgb(window.thin(albedo))
     inside = window.thin(mask) & np.isfinite(image).all(axis=2)
     values, held = reduced(image, inside, _factor(window, longest))
-    coded = np.round(linear_to_srgb(values / white) * 255).astype(np.uint8)
+    coded = screen_bytes(values / white)
     return _texture(jpeg(spread(coded, held), quality), window, longest)
 
 

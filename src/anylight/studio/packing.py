@@ -8,7 +8,7 @@ from jaxtyping import Shaped, UInt8
 
 from anylight.geometry.normals import depth_normals
 from anylight.model.reconstruction import Reconstruction
-from anylight.photometry.transfer import linear_to_srgb
+from anylight.photometry.transfer import screen_bytes
 from anylight.report.relief import relief
 from anylight.report.textures import rgb, spread
 from anylight.report.window import Window, object_window, reduced
@@ -85,4 +85,4 @@ def _paint(
     inside = window.thin(scene.mask) & np.isfinite(image).all(axis=2)
     white = max(float(np.quantile(image[inside], 0.995)) if inside.any() else 1.0, 1e-12)
     values, held = reduced(np.nan_to_num(image), inside, factor)
-    return white, spread(np.round(linear_to_srgb(values / white) * 255).astype(np.uint8), held)
+    return white, spread(screen_bytes(values / white), held)
