@@ -9,7 +9,7 @@ less time.
 import inspect
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
@@ -25,6 +25,7 @@ from anylight.crew.members import Crew, Outcome
 __all__ = [
     "IS_KEPT",
     "ROWS",
+    "chunks",
     "compiling",
     "in_parallel",
     "loop",
@@ -38,6 +39,8 @@ _ELEMENTS = 32768
 """Elements of a grid that are worth a thread."""
 _GRAIN = 4096
 """Pixels that are worth a thread."""
+_CHUNK = 16384
+"""Pixels that pass through array code together."""
 _PARTS = 2
 """Parts for every thread, at most: those that are late leave theirs to others."""
 
@@ -99,6 +102,12 @@ class Loop(Protocol):
 
     def __call__(self, *args: Any) -> None:
         """Run the whole loop."""
+
+
+def chunks(num: int, size: int = _CHUNK) -> Iterator[slice]:
+    """Cut so many pixels into parts, each for one thread."""
+    for start in range(0, num, size):
+        yield slice(start, min(start + size, num))
 
 
 def in_parallel(function: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:

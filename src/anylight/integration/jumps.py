@@ -17,6 +17,7 @@ from anylight.kernels import bilateral
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil
 from anylight.linalg.pcg import pcg
+from anylight.threads import chunks, in_parallel
 
 _STEEPEST_DEG = 87.0
 """Normals that lean further from the viewing ray are brought back to this. [degrees]"""
@@ -38,6 +39,21 @@ _LINEAR_STEPS = 30
 """Steps of conjugate gradients in every round, at most. (guard)"""
 
 
+def _seen(
+    camera: Camera, pixels: Float[np.ndarray, "P 2"], unit: Float[np.ndarray, "3 P"]
+) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, "2 P"]]:
+    """How directly every pixel's facet is seen, and its slopes."""
+    facing, slopes = np.empty(len(pixels)), np.empty((2, len(pixels)), np.float32)
+
+    def look(part: slice) -> None:
+        normals = clamp_slant(camera, pixels[part], unit[:, part].T, _STEEPEST_DEG)
+        facing[part] = (normals * camera.rays(*pixels[part].T)).sum(axis=1)
+        slopes[:, part] = slopes_from_normals(camera, pixels[part], normals).T
+
+    in_parallel(look, chunks(len(pixels)))
+    return facing, slopes
+
+
 def step_heights(
     camera: Camera,
     domain: Domain,
@@ -54,14 +70,11 @@ def step_heights(
     """
     grid = Grid(domain.mask)
     inside, width = grid.inside.ravel(), grid.shape[1]
-    pixels = domain.pixels
-    normals = clamp_slant(camera, pixels, unit.T, _STEEPEST_DEG)
     focal = camera.focal_px if isinstance(camera, Perspective) else (1.0, 1.0)
-    facing = (normals * camera.rays(*pixels.T)).sum(axis=1)
+    facing, slopes = _seen(camera, domain.pixels, unit)
     strengths = [grid.spread(((f * facing) ** 2).astype(np.float32)).ravel() for f in focal]
-    slopes = slopes_from_normals(camera, pixels, normals)
-    wanted = [grid.spread(slope.astype(np.float32)).ravel() for slope in slopes.T]
-    del facing, normals, slopes
+    wanted = [grid.spread(slope).ravel() for slope in slopes]
+    del facing, slopes
     hold = _ANCHOR * float(strengths[0].max())
     height = np.zeros(len(inside))
     right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)))

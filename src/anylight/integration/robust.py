@@ -15,6 +15,7 @@ from anylight.kernels import facets
 from anylight.linalg import stencil
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
+from anylight.threads import chunks, in_parallel
 
 _EDGE = 1e-4
 """What holds the checkerboard, relative to the mean curvature. [share]"""
@@ -68,6 +69,20 @@ class _Product:
         return stencil.dot(x, out)
 
 
+def _weights(
+    now: Float[np.ndarray, "3 P"], wanted: Float[np.ndarray, "3 P"], scale: np.float32
+) -> Float[np.ndarray, " P"]:
+    """How much every facet counts by the squared distance between two normals."""
+    weight = np.empty(now.shape[1], np.float32)
+
+    def weigh(part: slice) -> None:
+        off = ((now[:, part] - wanted[:, part]) ** 2).sum(axis=0)
+        weight[part] = 1 / (1 + off / scale)
+
+    in_parallel(weigh, chunks(len(weight)))
+    return weight
+
+
 def robust_surface(
     level: FacetGrid,
     p: Float[np.ndarray, " P"],
@@ -86,7 +101,7 @@ def robust_surface(
     for k in range(_ROUNDS):
         now, _ = level.normals(*level.slopes(surface))
         scale = _SCALE * max(1.0, _WIDEST * (1 - k / 3))
-        weight = 1 / (1 + ((now - unit) ** 2).sum(axis=0) / np.float32(scale**2))
+        weight = _weights(now, unit, np.float32(scale**2))
         del now
         blocks = form * (weight * cover)
         operator = level.assemble(blocks, edge * even, np.float32)

@@ -11,10 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.geometry.directions import even_directions
-from anylight.joint.problem.fit import chunks
 from anylight.photometry.harmonics import all_harmonics
 from anylight.photometry.near import light_scales
-from anylight.threads import in_parallel
+from anylight.threads import chunks, in_parallel
 
 NUM_LAMPS = 1024
 """Lamps that stand for harmonics on the sphere. (definition)"""

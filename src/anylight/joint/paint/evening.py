@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from anylight.joint.problem.fit import chunks
 from anylight.kernels.monomials import near_terms
 from anylight.model.capture import Capture
 from anylight.model.samples import SATURATED, is_usable
 from anylight.photometry.near import NearLight, brightening
+from anylight.threads import chunks
 
 _CHUNK = 8192
 """Pixels that are looked at together. (memory)"""

@@ -12,10 +12,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Bool, Float
 
-from anylight.joint.problem.fit import chunks
-from anylight.kernels import monomials
 from anylight.kernels import samples as sums_of_samples
-from anylight.kernels.monomials import EVERYWHERE, TILE, basis, num_tiles
+from anylight.kernels.monomials import basis, combine
 from anylight.kernels.pixel_differences import neighbours
 from anylight.kernels.variation import huber_step
 from anylight.linalg.grid import Grid
@@ -23,7 +21,7 @@ from anylight.model.capture import Capture
 from anylight.model.samples import GLARE, is_usable, saturation, scaled
 from anylight.photometry.products import products
 from anylight.photometry.robust import cauchy_weight
-from anylight.threads import in_parallel
+from anylight.threads import chunks, in_parallel
 
 _CHUNK = 8192
 """Pixels that are looked at together. (memory)"""
@@ -121,8 +119,9 @@ class _Samples:
         self._every = max(1, len(self._places) // _LIGHT_PIXELS)
         self._kept: dict[int, np.ndarray] = {}
 
-    def _over(self, function: Callable[["_Part"], Made], every: int = 1) -> list[Made]:
-        """Call a function for parts of the pixels, or of one in so many; on all threads."""
+    def _over(self, function: Callable[["_Part"], Made]) -> list[Made]:
+        """Call a function for parts of the pixels that light is fitted to; on all threads."""
+        every = self._every
         num = len(range(0, len(self._places), every))
         return in_parallel(
             lambda some: function(self._part(slice(every * some.start, every * some.stop, every))),
@@ -130,15 +129,12 @@ class _Samples:
         )
 
     def _part(self, part: slice) -> "_Part":
-        unit, own = np.ascontiguousarray(self._unit[:, part]), self._basis
-        tiles = np.empty((num_tiles(unit.shape[1]), own.size, TILE), np.float32)
-        monomials.evaluate(own.exponents, unit, own.fields, EVERYWHERE, tiles)
-        terms = monomials.flat(tiles, unit.shape[1])
+        terms = combine(np.eye(self._basis.size), self._unit[:, part], self._basis.order).T
         stored = self._flat[:, self._places[part], :]
         usable = is_usable(stored)
         values = scaled(stored, self._white).astype(np.float32)
         values[~usable] = 0
-        return _Part(part, (terms.T @ own.matrix.T).astype(np.float32), values, usable)
+        return _Part(part, terms, values, usable)
 
     def _functions(self, part: slice) -> Float[np.ndarray, "A n"]:
         """What products of harmonics are made of; kept, because the light is fitted often."""
@@ -155,7 +151,7 @@ class _Samples:
             return np.concatenate([np.abs(each)[::7] for each in left])
 
         channels = len(albedo)
-        together = np.concatenate(self._over(some, self._every))
+        together = np.concatenate(self._over(some))
         return (
             max(1.48 * float(np.median(together)), _LEAST_NOISE) if len(together) else _LEAST_NOISE
         )
@@ -180,7 +176,7 @@ class _Samples:
 
         normal = np.zeros((num, channels, size, size))
         source = np.zeros((num, channels, size))
-        for gram, sums in self._over(some, self._every):
+        for gram, sums in self._over(some):
             normal += gram
             source += sums
         trace = np.trace(normal, axis1=2, axis2=3)[..., None, None] / size
@@ -196,7 +192,7 @@ class _Samples:
             squares = [(r * own.usable[:, :, c]) ** 2 for c, r in enumerate(left)]
             return np.stack([each.sum(axis=1, dtype=float) for each in squares], axis=1)
 
-        return np.asarray(sum(self._over(some, self._every)))
+        return np.asarray(sum(self._over(some)))
 
     def albedo_system(
         self, albedo: np.ndarray, lighting: np.ndarray, noise: float

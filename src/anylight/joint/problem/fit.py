@@ -1,6 +1,5 @@
 """How well a surface under some light explains the eigen-photos, with the best albedo."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
 
@@ -13,8 +12,6 @@ from anylight.kernels import elimination
 from anylight.kernels.monomials import EVERYWHERE, TILE, Basis, basis, near_basis
 from anylight.photometry.harmonics import harmonics, is_shading, num_harmonics, order_of
 
-_CHUNK = 16384
-"""Pixels that pass through matrix products together. (memory)"""
 _FIRST_ROUNDS = 5
 """Rounds of light and albedo that a start's first light takes. [rounds]"""
 _FIRST_RIDGE = 1e-4
@@ -90,12 +87,6 @@ def evaluate_slopes(
         misfit,
     )  # fmt: skip
     return Fit(unit, length, albedo, misfit, fields)
-
-
-def chunks(num: int, size: int = _CHUNK) -> Iterator[slice]:
-    """Cut so many pixels into parts."""
-    for start in range(0, num, size):
-        yield slice(start, min(start + size, num))
 
 
 @dataclass(frozen=True, eq=False)

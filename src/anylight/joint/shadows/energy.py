@@ -16,11 +16,10 @@ from jaxtyping import Float, Int
 
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.geometry.camera import Perspective
-from anylight.joint.problem.fit import chunks
 from anylight.joint.terms.gauge import FULL_WEIGHT, in_view, out_of_view, spread, target
 from anylight.kernels import lamps
 from anylight.sky import Sky, Skyline, surroundings
-from anylight.threads import in_parallel
+from anylight.threads import chunks, in_parallel
 
 SCALE = 0.03
 """Scale of the robust misfit of a sample. [share of white]"""

@@ -6,12 +6,12 @@ from functools import cached_property, partial
 import numpy as np
 from jaxtyping import Float, Int
 
-from anylight.joint.problem.fit import chunks
 from anylight.kernels import lamps
 from anylight.model.capture import Capture
 from anylight.model.journal import described, page, remembered
 from anylight.model.samples import is_usable, scaled
 from anylight.sky import Sky
+from anylight.threads import chunks
 
 from .energy import SCALE
 from .levels import moderation
