@@ -264,14 +264,23 @@ def stop_at(running, wanted):
     ],
     ids=["at the first step", "second order", "second start", "flipped", "finest level"],
 )
-def test_stopped_anywhere_a_course_keeps_a_whole_state(small, wanted):
+@pytest.mark.parametrize("flip", [False, True], ids=["as found", "flipped on demand"])
+def test_stopped_anywhere_a_course_keeps_a_whole_state(small, wanted, flip):
     size = int(small.capture.mask.sum())
     photos = compress(small.capture, white_level(small.capture))
     level = PyramidLevel(
         np.array(small.capture.mask), small.capture.camera, photos.values, 3, photos.good
     )
-    plan = Plan(orders=(1, 2), volumes=(0.08,), start_pixels=size / 2)
-    course = stop_at(solve(level, plan), wanted)
+    plan = Plan(orders=(1, 2), volumes=(0.08,), start_pixels=size / 2, flip=flip)
+    reports = []
+
+    def seen(report):
+        reports.append(report)
+        return wanted(report)
+
+    course = stop_at(solve(level, plan), seen)
+    if reports[-1].level == 0:
+        assert course.chosen.name == reports[-1].start
     assert course.status is Status.INTERRUPTED
     assert course.levels[-1] == size
     assert course.state.surface.shape == level.grid.shape

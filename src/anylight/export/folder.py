@@ -11,7 +11,7 @@ from anylight.model.reconstruction import Reconstruction
 from anylight.model.result import Result, scene_of
 from anylight.photometry.environment import panorama
 from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
-from anylight.threads import num_threads
+from anylight.threads import num_threads, use_threads
 
 from .gltf import write_glb
 from .lights import write_lights
@@ -67,7 +67,7 @@ def export_scene(
         scene: a result or a truth.
         names: of the photos, as in `Capture.names`.
         normal_format: frame of the normal maps.
-        progress: told the kind of file and the share done before each.
+        progress: told which kind of file is waited for, and the share done.
     """
     folder, scene = Path(folder), scene_of(scene)
     tasks: dict[str, Callable[[], None]] = {
@@ -77,7 +77,9 @@ def export_scene(
         "meshes": lambda: _write_meshes(folder, scene),
     }
     # Files are packed outside the interpreter's lock, so the kinds are written side by side.
-    with ThreadPoolExecutor(min(len(tasks), num_threads())) as writers:
+    num = min(len(tasks), num_threads())
+    share = num_threads() // num
+    with ThreadPoolExecutor(num, initializer=use_threads, initargs=(share,)) as writers:
         writing = {name: writers.submit(write) for name, write in tasks.items()}
         try:
             for index, (name, written) in enumerate(writing.items()):

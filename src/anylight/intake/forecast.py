@@ -12,7 +12,7 @@ BYTES_AT_LEAST = 400_000_000
 """The program itself, with its libraries and compiled code."""
 BYTES_PER_PIXEL = 700
 """Peak memory of the default method (docs/method.md)."""
-SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 5e-5, 10.0
+SECONDS_PER_PIXEL, SECONDS_AT_LEAST = 3.5e-5, 6.0
 """Wall time of the default method on two cores, 20 photos (docs/performance.md)."""
 SHADOW_SECONDS_PER_PIXEL, SHADOW_SECONDS = 2e-4, 25.0
 """The same for the phase that explains cast shadows."""

@@ -21,8 +21,8 @@ from anylight.model.journal import page, remembered
 from .plan import Plan
 
 _CHEAP_PIXELS = 100_000
-"""Levels of up to so many pixels are worth twice the steps, above that of the starts: there the
-gauge is found. [pixels]"""
+"""Levels of up to so many pixels are worth twice the steps when they settle for the last time, that
+of the starts only where it is the finest: there the gauge is found. [pixels]"""
 _CHEAP_LINEAR_STEPS = 15
 """Steps of conjugate gradients on such levels, at most. [steps]"""
 _DAMPING = 1e-3
@@ -67,8 +67,8 @@ class Climb:
         """
         if latest is not None and number == self._at:
             self.state = latest
-        if not self._at:
-            return
+            if not self._at:
+                return
         while self._at:
             self._refine(basis_of(self._levels[self._at], self.state.light).order)
         terms = self._plan.terms(self._levels[0], self._terms[0])

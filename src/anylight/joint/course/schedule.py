@@ -133,9 +133,9 @@ def solve(
             raise
         cut_short = Status.INTERRUPTED if isinstance(end, StopRequestedError) else Status.SINGULAR
         state, report = counter.latest
-        if finalists:
+        if finalists and climb is None:
             chosen = min(finalists, key=_score)
-        else:
+        elif not finalists:
             some = first or [early.judged(report.start, None, state)]
             chosen = brought(min(some, key=_score))
         climb = climb or started(chosen)

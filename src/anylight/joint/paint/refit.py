@@ -113,7 +113,9 @@ class _Samples:
     def __init__(
         self, capture: Capture, white: float, unit: Float[np.ndarray, "3 P"], order: int
     ) -> None:
-        self._flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+        self._flat = np.asarray(capture.photos).reshape(
+            capture.num_photos, -1, capture.num_channels
+        )
         self._places = np.flatnonzero(capture.mask)
         self._white, self._unit, self._basis = white, unit, basis(order)
         self._every = max(1, len(self._places) // _LIGHT_PIXELS)

@@ -63,7 +63,6 @@ def evaluate_slopes(
     p: Float[np.ndarray, " n"],
     q: Float[np.ndarray, " n"],
     light: Light,
-    part: slice | Int[np.ndarray, " n"] = EVERY,
     fields: Float[np.ndarray, "F n"] | None = None,
 ) -> Fit:
     """Fit the albedo to facets of given slopes, whether or not they make a surface.
@@ -73,11 +72,10 @@ def evaluate_slopes(
         p: slopes of the pixels along u.
         q: slopes along v.
         light: the light.
-        part: which pixels these are.
-        fields: of these pixels, under near lamps.
+        fields: what the light changes with, under near lamps.
     """
-    unit, length = level.normals(p, q, part)
-    photos = level.photos[part]
+    unit, length = level.normals(p, q)
+    photos = level.photos
     own, coefficients = polynomial(level, light)
     albedo = np.empty((len(photos), level.num_channels), np.float32)
     misfit = np.empty(len(photos), np.float32)

@@ -48,7 +48,9 @@ def halve(level: PyramidLevel) -> PyramidLevel:
     height, width = ((n + 1) // 2 for n in level.mask.shape)
     present, own = block_of(level.mask)
     # A pixel for every row, in its block's column; other way round, rows sum up blocks.
-    shares = csr_array((level.cover, own, np.arange(len(own) + 1)), (len(own), len(present)))
+    shares = csr_array(
+        (level.cover.astype(np.float32), own, np.arange(len(own) + 1)), (len(own), len(present))
+    )
     cover = np.bincount(own, level.cover)
     photos = shares.T @ level.photos
     photos /= cover[:, None].astype(np.float32)

@@ -68,7 +68,7 @@ class CoarseSystem:
             move - direction * (direction * move).sum(axis=1, keepdims=True)
             for move in (by_p, by_q)
         )
-        painted = sampled.albedo.T.astype(np.float32) ** 2
+        painted = np.ascontiguousarray(sampled.albedo.T, np.float32) ** 2
         painted *= (weight * self._factor).astype(np.float32)
         across = np.empty((len(self.modes), *shading.shape[:2], len(own.matrix)), np.float32)
         slopes = (p.astype(np.float32), q.astype(np.float32))
