@@ -76,7 +76,10 @@ def test_holding_is_the_edges_part_of_the_stencil(level, rng):
     np.testing.assert_allclose(out.ravel(), matrix @ z.ravel(), atol=1e-12)
 
 
-@pytest.mark.twin("kernels.facets._normals", "kernels.facets._turns")
+@pytest.mark.twin(
+    "kernels.facets._normals", "kernels.facets._turns", "kernels.facets.tilts",
+    "kernels.facets.fill_normal", "kernels.facets.fill_turns",
+)  # fmt: skip
 @pytest.mark.parametrize("camera", CAMERAS)
 def test_normals_and_their_derivatives_are_those_of_the_geometry(camera, rng):
     level = blob_level(rng, camera)

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from anylight.geometry.camera import Orthographic
 from anylight.joint.pixels.normals import curvature
 from anylight.joint.problem.fit import evaluate_slopes, polynomial
 from anylight.kernels.facing import face
@@ -52,9 +53,10 @@ def stepped(level, light, p, q, steps):
     "kernels.facing.face", "kernels.facing._step_tile", "kernels.facing._turn_tile",
     "kernels.facing._gather_tile",
 )  # fmt: skip
+@pytest.mark.parametrize("camera", [None, Orthographic((10.0, 8.0))], ids=["lens", "parallel"])
 @pytest.mark.parametrize("steps", [0, 1, 4])
-def test_steps_are_those_of_the_readable_twin(rng, steps):
-    level, _, light = lit_level(rng)
+def test_steps_are_those_of_the_readable_twin(rng, steps, camera):
+    level, _, light = lit_level(rng, camera=camera)
     start = 0.01 * rng.standard_normal((2, level.size))
     p, q, misfit, albedo, unit, blocks = faced(level, light, *start, steps)
     wanted_p, wanted_q, fit = stepped(level, light, *start, steps)

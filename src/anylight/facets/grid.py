@@ -97,13 +97,10 @@ class FacetGrid:
         return 0.5 * (b - a + d - c), 0.5 * (c - a + d - b)
 
     def normals(
-        self,
-        p: Float[np.ndarray, " n"],
-        q: Float[np.ndarray, " n"],
-        part: slice | Int[np.ndarray, " n"] = EVERY,
-    ) -> tuple[Float[np.ndarray, "3 n"], Float[np.ndarray, " n"]]:
-        """Unit normals of slopes, and the lengths |ñ|; of some pixels or all."""
-        return facets.normals(p, q, self.camera.numbers, self.domain.pixels[part])
+        self, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]
+    ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, " P"]]:
+        """Unit normals of slopes, and the lengths |ñ|."""
+        return facets.normals(p, q, self.camera.numbers, self.domain.pixels)
 
     def turns(
         self,

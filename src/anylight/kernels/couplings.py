@@ -80,9 +80,9 @@ def own(
     starts = range(0, len(first), _PAIRS)
     blocks = np.array([(c, start) for c in range(channels) for start in starts], np.int64)
     out = np.empty((channels, num * len(place), num * len(place)), np.float32)
-    across = np.ascontiguousarray(functions.T, np.float32)
     _own(
-        blocks, first, second, np.ascontiguousarray(direction), weight, across,
-        np.ascontiguousarray(table, np.float32), place, out,
+        blocks, first, second, np.ascontiguousarray(direction), weight,
+        np.ascontiguousarray(functions.T, np.float32), np.ascontiguousarray(table, np.float32),
+        place, out,
     )  # fmt: skip
     return out

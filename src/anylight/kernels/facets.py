@@ -10,6 +10,7 @@ import math
 import numpy as np
 from jaxtyping import Float, Int
 
+from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
 from anylight.threads import ROWS, loop
 
@@ -175,18 +176,44 @@ def assemble(
     return Stencil(*parts)
 
 
+@numba.njit(inline="always", **_OPTIONS)
+def tilts(camera, pixels, j):
+    """What a pixel's slopes do to its tilted normal: x and z by p, y and z by q."""
+    fu, fv, u0, v0 = camera
+    px, pz, qy, qz = 1.0, 0.0, 1.0, 0.0
+    if fu > 0.0:
+        px, pz, qy, qz = fu, u0 - pixels[j, 0], fv, v0 - pixels[j, 1]
+    return px, pz, qy, qz
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def fill_normal(px, pz, qy, qz, p, q, j, unit, length):
+    """Unit normal of a facet, and the length |ñ|."""
+    x, y, z = px * p, qy * q, pz * p + qz * q - 1.0
+    size = math.sqrt(x * x + y * y + z * z)
+    length[j] = size
+    unit[0, j], unit[1, j], unit[2, j] = x / size, y / size, z / size
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def fill_turns(px, pz, qy, qz, unit, length, j, along_p, along_q):
+    """Derivative of a unit normal by p and by q."""
+    x, y, z = unit[0, j], unit[1, j], unit[2, j]
+    on = x * px + z * pz
+    along_p[0, j] = (px - x * on) / length[j]
+    along_p[1, j] = -y * on / length[j]
+    along_p[2, j] = (pz - z * on) / length[j]
+    on = y * qy + z * qz
+    along_q[0, j] = -x * on / length[j]
+    along_q[1, j] = (qy - y * on) / length[j]
+    along_q[2, j] = (qz - z * on) / length[j]
+
+
 @loop(_OPTIONS, over="p", grain=16384)
 def _normals(begin, end, p, q, camera, pixels, unit, length):
-    fu, fv, u0, v0 = camera
     for j in range(begin, end):
-        if fu > 0.0:
-            x, y = fu * p[j], fv * q[j]
-            z = -1.0 - (pixels[j, 0] - u0) * p[j] - (pixels[j, 1] - v0) * q[j]
-        else:
-            x, y, z = p[j], q[j], -1.0
-        size = math.sqrt(x * x + y * y + z * z)
-        length[j] = size
-        unit[0, j], unit[1, j], unit[2, j] = x / size, y / size, z / size
+        px, pz, qy, qz = tilts(camera, pixels, j)
+        fill_normal(px, pz, qy, qz, p[j], q[j], j, unit, length)
 
 
 def normals(
@@ -204,22 +231,9 @@ def normals(
 
 @loop(_OPTIONS, over="length", grain=16384)
 def _turns(begin, end, unit, length, camera, pixels, along_p, along_q):
-    fu, fv, u0, v0 = camera
     for j in range(begin, end):
-        x, y, z = unit[0, j], unit[1, j], unit[2, j]
-        if fu > 0.0:
-            px, pz = fu, -(pixels[j, 0] - u0)
-            qy, qz = fv, -(pixels[j, 1] - v0)
-        else:
-            px, pz, qy, qz = 1.0, 0.0, 1.0, 0.0
-        on = x * px + z * pz
-        along_p[0, j] = (px - x * on) / length[j]
-        along_p[1, j] = -y * on / length[j]
-        along_p[2, j] = (pz - z * on) / length[j]
-        on = y * qy + z * qz
-        along_q[0, j] = -x * on / length[j]
-        along_q[1, j] = (qy - y * on) / length[j]
-        along_q[2, j] = (qz - z * on) / length[j]
+        px, pz, qy, qz = tilts(camera, pixels, j)
+        fill_turns(px, pz, qy, qz, unit, length, j, along_p, along_q)
 
 
 def turns(

@@ -1,13 +1,12 @@
 """The slopes that explain every pixel best by itself: damped Newton steps, all in one pass."""
 
-import math
-
 import numpy as np
 
 from anylight.compiler import numba
 from anylight.threads import loop
 
 from .elimination import PASS, fit_tile, linearise_tile, shade_tile
+from .facets import fill_normal, fill_turns, tilts
 from .monomials import TILE, WORK
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
@@ -42,26 +41,11 @@ def _step_tile(moving, first, size, start, focal, p, q, blocks, kept, is_first, 
 @numba.njit(inline="always", **_OPTIONS)
 def _turn_tile(moving, first, size, camera, pixels, own, turned, along):
     """Unit normals of slopes, their lengths, and how both slopes turn them."""
-    fu, fv, u0, v0 = camera
+    p, q, length = own[0], own[1], own[2]
     for j in range(size):
-        i = moving[first + j]
-        px, pz, qy, qz = 1.0, 0.0, 1.0, 0.0
-        if fu > 0.0:
-            px, pz, qy, qz = fu, u0 - pixels[i, 0], fv, v0 - pixels[i, 1]
-        a, b = np.float64(own[0, j]), np.float64(own[1, j])
-        x, y, z = px * a, qy * b, pz * a + qz * b - 1.0
-        length = math.sqrt(x * x + y * y + z * z)
-        x, y, z = x / length, y / length, z / length
-        own[2, j] = length
-        turned[0, j], turned[1, j], turned[2, j] = x, y, z
-        on = x * px + z * pz
-        along[0, 0, j] = (px - x * on) / length
-        along[0, 1, j] = -y * on / length
-        along[0, 2, j] = (pz - z * on) / length
-        on = y * qy + z * qz
-        along[1, 0, j] = -x * on / length
-        along[1, 1, j] = (qy - y * on) / length
-        along[1, 2, j] = (qz - z * on) / length
+        px, pz, qy, qz = tilts(camera, pixels, moving[first + j])
+        fill_normal(px, pz, qy, qz, np.float64(p[j]), np.float64(q[j]), j, turned, length)
+        fill_turns(px, pz, qy, qz, turned, length, j, along[0], along[1])
 
 
 @numba.njit(inline="always", **_OPTIONS)
@@ -127,12 +111,8 @@ def face(
                     if step > 0:
                         kept[2, i - start] *= _EASED if better else _RAISED
                     if better:
-                        p[i], q[i], length[i], misfit[i] = (
-                            own[0, j],
-                            own[1, j],
-                            own[2, j],
-                            own[3, j],
-                        )
+                        p[i], q[i] = own[0, j], own[1, j]
+                        length[i], misfit[i] = own[2, j], left_over[j]
                         kept[0, i - start], kept[1, i - start] = slope[0, j], slope[1, j]
                         for k in range(3):
                             unit[k, i], blocks[k, i] = turned[k, j], bent[k, j]
