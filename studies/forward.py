@@ -14,12 +14,12 @@ class ForwardLevel(PyramidLevel):
     They belong to that corner, half a pixel away from where the camera took the image value.
     """
 
-    def slopes(self, surface: Heights) -> tuple[np.ndarray, np.ndarray]:
+    def slopes(self, surface: Heights) -> np.ndarray:
         """Slopes of every facet."""
         flat, width = surface.ravel(), surface.shape[1]
         corner = flat[self.here]
         p, q = flat[self.here + 1] - corner, flat[self.here + width] - corner
-        return p.astype(np.float32), q.astype(np.float32)
+        return np.stack([p, q]).astype(np.float32)
 
     def scatter(self, gp: np.ndarray, gq: np.ndarray, dtype: type = np.float64) -> Heights:
         """Adjoint of the slopes."""

@@ -11,6 +11,7 @@ from anylight.cli.main import main
 from anylight.geometry.camera import Perspective
 from anylight.io import journal as files
 from anylight.io.journal import FileJournal
+from anylight.joint.problem.packed import pack
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.shadows import memory, phase
 from anylight.joint.step.newton import Effort, Stage, newton
@@ -150,7 +151,7 @@ def begun():
     mask = np.ones((3, 4), bool)
     photos, cover = np.ones((12, 6), np.float32), np.ones(12, np.float32)
     camera = Perspective((50.0, 50.0), (1.5, 1.0))
-    level = PyramidLevel(mask, camera, photos, 3, cover)
+    level = PyramidLevel(mask, camera, pack(photos), 3, cover)
     prior = GaugePrior(level, np.eye(3))
     depth = KnownDepth(level, np.ones(12), np.ones(12), 0.05)
     return {"level": level, "terms": (prior, depth), "effort": Effort(3, 1e-3), "stage": Stage()}
@@ -180,10 +181,12 @@ def key_of(level, terms, effort, stage):
 def test_newton_steps_that_begin_from_something_else_have_another_digest():
     plain = begun()
     level, (prior, depth) = plain["level"], plain["terms"]
-    other = level.photos.copy()
-    other[5, 2] = np.nextafter(np.float32(1), np.float32(2))
+    numbers, scale = level.photos.numbers.copy(), level.photos.scale.copy()
+    numbers[5, 2] -= 1
+    scale[5] = np.nextafter(scale[5], np.float32(1))
     changed = [
-        {"level": replace(level, photos=other)},
+        {"level": replace(level, photos=replace(level.photos, numbers=numbers))},
+        {"level": replace(level, photos=replace(level.photos, scale=scale))},
         {"level": replace(level, closeness=0.35)},
         {"level": replace(level, cover=0.5 * level.cover)},
         {"terms": (prior,)},

@@ -4,6 +4,7 @@ import numpy as np
 
 from anylight.geometry.camera import Perspective
 from anylight.joint.problem.eigenphotos import compress
+from anylight.joint.problem.packed import pack
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.model.samples import white_level
 from anylight.synth.options import SynthOptions
@@ -18,7 +19,7 @@ def blob_level(rng, camera=CAMERA):
     mask = ((rows - 8) / 7.2) ** 2 + ((columns - 10) / 9.1) ** 2 < 1
     mask[4:6, 9:12] = False
     photos = rng.random((int(mask.sum()), 3 * 5)).astype(np.float32) + 0.1
-    return PyramidLevel(mask, camera, photos, 3, np.ones(len(photos), np.float32))
+    return PyramidLevel(mask, camera, pack(photos), 3, np.ones(len(photos), np.float32))
 
 
 def rendered_level(**options):
@@ -26,6 +27,6 @@ def rendered_level(**options):
     scene = render(SynthOptions(**{"shape": "bust", "albedo": "voronoi", "height": 72, **options}))
     photos = compress(scene.capture, white_level(scene.capture))
     level = PyramidLevel(
-        np.array(scene.capture.mask), scene.capture.camera, photos.values, 3, photos.good
+        np.array(scene.capture.mask), scene.capture.camera, pack(photos.values), 3, photos.good
     )
     return level, scene.truth

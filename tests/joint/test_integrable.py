@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from anylight.joint.course.integrable import integrable_surface, least_curl, variety
+from anylight.joint.problem.packed import pack
 from anylight.joint.problem.pyramid import PyramidLevel
 from tests.joint.scenes import blob_level, rendered_level
 
@@ -17,7 +18,7 @@ def test_slopes_hidden_in_components_are_found(rng):
     mix = rng.standard_normal((3, 3))
     level = blob_level(rng)
     flat = PyramidLevel(
-        mask, level.camera, np.zeros((mask.sum(), 4), np.float32), 1, np.ones(mask.sum())
+        mask, level.camera, pack(np.zeros((mask.sum(), 4), np.float32)), 1, np.ones(mask.sum())
     )
     found = least_curl(flat, mix @ np.stack([p, q, third]))
     for wanted, own in zip((p, q), found, strict=True):

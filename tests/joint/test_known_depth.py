@@ -34,7 +34,7 @@ def random_surface(level, rng):
 
 def linear(known, surface):
     """The term at a surface; its curvature does not look at the photos' fit."""
-    light = np.ones((1, known.level.photos.shape[1]))
+    light = np.ones((1, known.level.photos.num_columns))
     return known.linearise(surface, evaluate_fit(known.level, surface, light), 1.0)
 
 

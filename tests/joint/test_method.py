@@ -14,6 +14,7 @@ from anylight.joint.course.plan import VOLUMES, Plan
 from anylight.joint.course.schedule import solve
 from anylight.joint.options import DefaultOptions
 from anylight.joint.problem.eigenphotos import compress
+from anylight.joint.problem.packed import pack
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.metrics import evaluate
 from anylight.model.capture import Capture
@@ -269,7 +270,7 @@ def test_stopped_anywhere_a_course_keeps_a_whole_state(small, wanted, flip):
     size = int(small.capture.mask.sum())
     photos = compress(small.capture, white_level(small.capture))
     level = PyramidLevel(
-        np.array(small.capture.mask), small.capture.camera, photos.values, 3, photos.good
+        np.array(small.capture.mask), small.capture.camera, pack(photos.values), 3, photos.good
     )
     plan = Plan(orders=(1, 2), volumes=(0.08,), start_pixels=size / 2, flip=flip)
     reports = []

@@ -6,6 +6,7 @@ from anylight.geometry.camera import Orthographic
 from anylight.geometry.normals import angles_deg
 from anylight.joint.pixels.normals import pixel_normals
 from anylight.joint.problem.fit import evaluate
+from anylight.joint.problem.packed import pack
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.photometry.harmonics import degrees, harmonics
 from tests.joint.scenes import blob_level
@@ -19,7 +20,7 @@ def lit_level(rng, order=4, camera=None):
     light[0] += 3
     albedo = np.repeat(0.2 + rng.random((level.size, 3)), 5, axis=1)
     photos = albedo * (harmonics(unit.T.astype(float), order) @ light)
-    lit = PyramidLevel(level.mask, level.camera, photos.astype(np.float32), 3, level.cover)
+    lit = PyramidLevel(level.mask, level.camera, pack(photos.astype(np.float32)), 3, level.cover)
     return lit, unit, light
 
 

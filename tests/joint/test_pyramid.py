@@ -26,8 +26,10 @@ def test_a_plane_survives_halving_and_refining(camera, rng):
 def test_halving_keeps_the_light_that_was_gathered(rng):
     fine = blob_level(rng)
     coarse = halve(fine)
-    total = (fine.photos * fine.cover[:, None]).sum(axis=0)
-    assert np.allclose((coarse.photos * coarse.cover[:, None]).sum(axis=0) * 4, total, rtol=1e-4)
+    total = (fine.photos.values() * fine.cover[:, None]).sum(axis=0)
+    assert np.allclose(
+        (coarse.photos.values() * coarse.cover[:, None]).sum(axis=0) * 4, total, rtol=1e-4
+    )
     assert coarse.cover.max() <= 1
     assert coarse.camera.focal_px == (15.0, 16.0)
 

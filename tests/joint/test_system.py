@@ -220,7 +220,7 @@ def test_steps_in_turn_move_one_part_each(state):
     assert surface.surface.any()
 
 
-@pytest.mark.twin("kernels.viewing._in_view")
+@pytest.mark.twin("kernels.viewing._in_view", "kernels.viewing.ray")
 def test_rays_become_the_axis_and_lengths_stay(state, rng):
     level, _ = state
     axis = in_view(level, level.view)

@@ -14,12 +14,16 @@ def test_the_best_visible_direction_is_found(rng):
     shading = rng.standard_normal((channels, num, each)).astype(np.float32)
     shading /= np.linalg.norm(shading, axis=2, keepdims=True)
     directions = rng.standard_normal((num, 3)).astype(np.float32)
-    view = rng.standard_normal((3, pixels)).astype(np.float32)
-    photos = rng.standard_normal((pixels, channels * each)).astype(np.float32)
+    camera, places = Perspective((20.0, 22.0), (12.0, 9.0)), rng.integers(0, 25, (pixels, 2))
+    rays = camera.rays(*places.T)
+    view = (rays / np.linalg.norm(rays, axis=1, keepdims=True)).T
+    photos = rng.integers(-32767, 32767, (pixels, channels * each), np.int16)
     found = np.empty(pixels, np.int32)
     p, q = np.empty((2, pixels), np.float32)
-    camera = (0.0, 0.0, 0.0, 0.0)
-    best(photos, shading, directions, view, np.float32(0.1), camera, 1.5, found, p, q)
+    best(
+        photos, shading, directions, places.astype(np.int32), np.float32(0.1), camera.numbers, 1.5,
+        found, p, q,
+    )  # fmt: skip
     alike = np.einsum("pcr,cnr->pcn", photos.reshape(pixels, channels, each), shading)
     explained = (np.maximum(alike, 0) ** 2).sum(axis=1)
     explained[(directions @ view).T > 0.1] = -1
@@ -31,16 +35,14 @@ def test_the_best_visible_direction_is_found(rng):
     "camera", [Perspective((90.0, 80.0), (12.0, 9.0)), Orthographic((5.0, 5.0))]
 )
 def test_slopes_are_those_of_a_facet_that_faces_there(rng, camera):
-    pixels = rng.uniform(0, 25, (300, 2))
-    rays = camera.rays(*pixels.T)
-    view = (rays / np.linalg.norm(rays, axis=1, keepdims=True)).T.astype(np.float32).copy()
+    pixels = rng.integers(0, 25, (300, 2)).astype(np.int32)
     directions = rng.standard_normal((1, 3))
     directions[0, 2] = -0.3
     directions /= np.linalg.norm(directions)
-    photos, shading = np.ones((300, 2), np.float32), np.ones((1, 1, 2), np.float32)
+    photos, shading = np.ones((300, 2), np.int16), np.ones((1, 1, 2), np.float32)
     found, (p, q) = np.empty(300, np.int32), np.empty((2, 300), np.float32)
     best(
-        photos, shading, directions.astype(np.float32), view, np.float32(1), camera.numbers,
+        photos, shading, directions.astype(np.float32), pixels, np.float32(1), camera.numbers,
         np.deg2rad(70.0), found, p, q,
     )  # fmt: skip
     facing = clamp_slant(camera, pixels, np.repeat(directions, 300, axis=0), 70.0)

@@ -23,8 +23,8 @@ def faced(level, light, p, q, steps):
     albedo = np.empty((level.size, level.num_channels), np.float32)
     face(
         own.exponents, own.fields, EVERYWHERE, coefficients, level.camera.numbers,
-        level.domain.pixels, level.photos, level.num_channels, steps, DAMPING, SETTLED, p, q, unit,
-        length, albedo, misfit, blocks,
+        level.domain.pixels, level.photos.numbers, level.photos.scale, level.num_channels, steps,
+        DAMPING, SETTLED, p, q, unit, length, albedo, misfit, blocks,
     )  # fmt: skip
     return p, q, misfit, albedo, unit, blocks
 
@@ -84,4 +84,4 @@ def test_slopes_beyond_all_measure_are_not_tried(rng):
     start = 0.02 * rng.standard_normal((2, level.size))
     p, q, misfit, *_ = faced(level, dark, *start, 3)
     assert np.array_equal([p, q], start.astype(np.float32))
-    assert np.allclose(misfit, (level.photos**2).sum(axis=1), rtol=1e-5)
+    assert np.allclose(misfit, (level.photos.values() ** 2).sum(axis=1), rtol=1e-5)

@@ -71,9 +71,9 @@ def test_compiled_loops_against_the_dense_matrix(rng):
     product = stencil.multiply(*a, x, y)
     assert np.allclose(y, dense)
     assert np.isclose(product, (x * dense).sum())
-    stencil.residual(*a, x, b, r)
-    assert np.allclose(r, b - dense)
-    damped = np.where(inside, 0.3, 0.0)
+    damped = np.where(inside & (rng.random(inside.shape) < 0.8), 0.3, 0.0)
+    stencil.residual(*a, x, b, damped, r)
+    assert np.allclose(r, np.where(damped > 0, b - dense, 0))
     stencil.relax(*a, x, b, damped, out)
     assert np.allclose(out, x + damped * (b - dense))
     assert np.isclose(stencil.dot(x, b), (x * b).sum())
@@ -137,12 +137,12 @@ def test_coarse_operators_are_galerkin_products(rng, shape):
     p = over_columns @ over_rows
     assert np.allclose(p.T @ a.dense() @ p, coarse.dense())
     inside = (a.centre > 0).astype(float)
-    fine = rng.standard_normal(a.centre.shape)
+    fine = inside * rng.standard_normal(a.centre.shape)
     small = np.pad(rng.standard_normal(tuple(s - 2 for s in coarse.centre.shape)), 1)
     restricted, prolonged = np.zeros_like(small), np.zeros_like(fine)
-    stencil.restrict(fine, inside, left, up, restricted)
+    stencil.restrict(fine, left, up, restricted)
     stencil.prolong(small, inside, left, up, prolonged)
-    assert np.allclose(restricted.ravel(), p.T @ (inside * fine).ravel())
+    assert np.allclose(restricted.ravel(), p.T @ fine.ravel())
     assert np.allclose(prolonged.ravel(), inside.ravel() * (p @ small.ravel()))
 
 
@@ -167,13 +167,12 @@ def test_pieces_that_hardly_touch_are_solved_as_well_as_one(rng):
 def test_jacobi_divides_by_the_diagonal_or_half_the_row(rng):
     a = operator(rng, odd_mask())
     dense = a.dense()
-    damped, inside, x = (np.zeros_like(a.centre) for _ in range(3))
+    damped, x = np.zeros((2, *a.centre.shape))
     least = 0.3 * a.centre.max()
-    stencil.pace(*a, least, 0.8, 1.9, damped, inside)
+    stencil.pace(*a, least, 0.8, 1.9, damped)
     sums = np.abs(dense).sum(axis=1).reshape(a.centre.shape)
     active = a.centre > least
     slowness = np.maximum(a.centre / 0.8, sums / 1.9)
-    assert np.array_equal(inside, active)
     assert 0 < active.sum() < active.size
     assert np.allclose(damped[active], 1 / slowness[active])
     assert not damped[~active].any()

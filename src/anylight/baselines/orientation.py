@@ -7,7 +7,7 @@ A linear start (`integrability`), then a robust fit of the curl over the rotatio
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
@@ -56,7 +56,7 @@ def linear_start(field: Variation) -> Start:
 
 
 def curl(
-    camera: Camera, pixels: Float[np.ndarray, "Q 2"], field: Variation
+    camera: Camera, pixels: Real[np.ndarray, "Q 2"], field: Variation
 ) -> Float[np.ndarray, " Q"]:
     """How far normals (camera frame, slopes along x and y down) are from a surface's, damped.
 
@@ -85,7 +85,7 @@ def turned(field: Variation, matrix: Float[np.ndarray, "3 3"]) -> Variation:
 
 def refined(
     camera: Camera,
-    pixels: Float[np.ndarray, "Q 2"],
+    pixels: Real[np.ndarray, "Q 2"],
     field: Variation,
     start: Float[np.ndarray, "3 3"],
 ) -> Orientation:

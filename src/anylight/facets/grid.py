@@ -55,7 +55,7 @@ class FacetGrid:
         """Flat place of every pixel's upper left corner."""
         rows, columns = np.nonzero(self.mask)
         top, left = rows.min(), columns.min()
-        return ((rows - top + 1) * self.grid.shape[1] + columns - left + 1).astype(np.int64)
+        return ((rows - top + 1) * self.grid.shape[1] + columns - left + 1).astype(np.int32)
 
     @cached_property
     def rows(self) -> Int[np.ndarray, " n"]:
@@ -69,8 +69,8 @@ class FacetGrid:
         rays /= np.linalg.norm(rays, axis=1, keepdims=True)
         return np.ascontiguousarray(rays.T, np.float32)
 
-    def slopes(self, surface: Heights) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
-        """Slopes of every facet."""
+    def slopes(self, surface: Heights) -> Float[np.ndarray, "2 P"]:
+        """Slopes p and q of every facet."""
         return facets.slopes(surface, self.here)
 
     def scatter(

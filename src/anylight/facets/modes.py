@@ -63,7 +63,7 @@ def smooth_modes(level: FacetGrid, surface: Heights) -> Modes:
         size,
     )
     values = surface[inside]
-    height = np.zeros(surface.shape)
+    height = np.zeros(surface.shape, np.float32)
     height[inside] = (values - values.mean()) / max(float(values.std()), 1e-12)
     products = kernel.squares(height, inside, frame)
     mean = products[0] / count

@@ -11,10 +11,11 @@ from anylight.geometry.camera import Orthographic
 def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
     """Flat places of the blocks of two by two that hold pixels, and the number of each pixel's."""
     rows, columns = np.nonzero(mask)
-    places, own = np.unique(
-        (rows // 2) * ((mask.shape[1] + 1) // 2) + columns // 2, return_inverse=True
-    )
-    return places, own
+    height, width = ((n + 1) // 2 for n in mask.shape)
+    places = (rows // 2) * width + columns // 2
+    holds = np.zeros(height * width, bool)
+    holds[places] = True
+    return np.flatnonzero(holds), (np.cumsum(holds) - 1)[places]
 
 
 def refine(coarse: FacetGrid, fine: FacetGrid, surface: Heights) -> Heights:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from numpy.typing import ArrayLike
 
 from anylight.arrays import Vectors
 from anylight.errors import InvalidInputError
 
-PixelCoordinate: TypeAlias = Float[np.ndarray, "*n"]
+PixelCoordinate: TypeAlias = Real[np.ndarray, "*n"]
 CameraNumbers: TypeAlias = tuple[float, float, float, float]
 """(f_u, f_v, u_0, v_0) for compiled loops; f = 0 stands for parallel rays."""
 

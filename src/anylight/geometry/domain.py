@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Int, Shaped
 from scipy import ndimage
 
 from anylight.arrays import Mask, PixelIndex
@@ -24,10 +24,11 @@ class Domain:
         return int(np.count_nonzero(self.mask))
 
     @cached_property
-    def pixels(self) -> Float[np.ndarray, "P 2"]:
+    def pixels(self) -> Int[np.ndarray, "P 2"]:
         """Coordinates (u, v) of every masked pixel."""
-        rows, columns = np.nonzero(self.mask)
-        return np.stack([columns, rows], axis=-1).astype(float)
+        pixels = np.empty((self.size, 2), np.int32)
+        pixels[:, 1], pixels[:, 0] = np.nonzero(self.mask)
+        return pixels
 
     def gather(self, image: Shaped[np.ndarray, "H W *c"]) -> Shaped[np.ndarray, "P *c"]:
         """Take the masked pixels of an image."""

@@ -7,7 +7,7 @@ pixels, next to each other or far apart.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 
 from .camera import Camera, Perspective
 
@@ -28,7 +28,7 @@ _BLIND_RATIO = 10.0
 class SurfacePoints:
     """Pixels with a depth, and what their normals say about the slope."""
 
-    pixels: Float[np.ndarray, "n 2"]
+    pixels: Real[np.ndarray, "n 2"]
     height: Float[np.ndarray, " n"]
     """Log-depth (orthographic: depth)."""
     slopes: Float[np.ndarray, "n 2"]
@@ -68,7 +68,7 @@ class SurfacePoints:
 
 def surface_points(
     camera: Camera,
-    pixels: Float[np.ndarray, "n 2"],
+    pixels: Real[np.ndarray, "n 2"],
     depth: Float[np.ndarray, " n"],
     normals: Float[np.ndarray, "n 3"] | None,
 ) -> SurfacePoints:

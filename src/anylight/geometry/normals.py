@@ -12,7 +12,7 @@ and $n = \tilde n / |\tilde n|$ (paper, eq. for n[z] divided by z).
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from anylight.arrays import DepthMap, Mask, NormalMap
 
@@ -25,7 +25,7 @@ OPENGL_TO_CAMERA = np.array([1.0, -1.0, -1.0])
 
 Stencil = Literal["central", "forward", "neumann"]
 Slopes = Float[np.ndarray, "P 2"]
-Pixels = Float[np.ndarray, "P 2"]
+Pixels = Real[np.ndarray, "P 2"]
 
 
 def slope_matrix(camera: Camera, pixels: Pixels) -> Float[np.ndarray, "P 3 3"]:

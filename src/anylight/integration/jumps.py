@@ -7,7 +7,7 @@ between two pixels, not inside one.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.domain import Domain
@@ -40,7 +40,7 @@ _LINEAR_STEPS = 30
 
 
 def _seen(
-    camera: Camera, pixels: Float[np.ndarray, "P 2"], unit: Float[np.ndarray, "3 P"]
+    camera: Camera, pixels: Real[np.ndarray, "P 2"], unit: Float[np.ndarray, "3 P"]
 ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, "2 P"]]:
     """How directly every pixel's facet is seen, and its slopes."""
     facing, slopes = np.empty(len(pixels)), np.empty((2, len(pixels)), np.float32)
@@ -97,13 +97,10 @@ def step_heights(
         if held is not None:
             centre += held[1]
             source += held[1] * held[0]
-        operator = Stencil(
-            centre.reshape(grid.shape),
-            -right.reshape(grid.shape),
-            -down.reshape(grid.shape),
-            nothing,
-            nothing,
-        )
+        for weight in (right, down):
+            np.negative(weight, out=weight)
+        own, to_next, to_below = (part.reshape(grid.shape) for part in (centre, right, down))
+        operator = Stencil(own, to_next, to_below, nothing, nothing)
         found = pcg(
             operator,
             source.reshape(grid.shape),

@@ -7,7 +7,7 @@ is one (orthographic: zero).
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera, Orthographic
@@ -58,7 +58,7 @@ def _centred(domain: Domain, values: Float[np.ndarray, " P"]) -> Float[np.ndarra
 
 def clamp_slant(
     camera: Camera,
-    pixels: Float[np.ndarray, "P 2"],
+    pixels: Real[np.ndarray, "P 2"],
     normals: Float[np.ndarray, "P 3"],
     most_deg: float | None = None,
 ) -> Float[np.ndarray, "P 3"]:

@@ -26,6 +26,7 @@ from anylight.joint.pixels.confidence import confidence, spread_deg
 from anylight.joint.pixels.normals import PixelNormals, pixel_normals, surface_normals
 from anylight.joint.problem.eigenphotos import averaged, compress
 from anylight.joint.problem.fit import Fit, Light, basis_of, seen_from_middle
+from anylight.joint.problem.packed import pack
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.shadows.phase import Seen, Shadowed, see
 from anylight.joint.step.newton import NewtonReport
@@ -140,10 +141,11 @@ def explain(
     level = (plan.discretisation if plan else PyramidLevel)(
         mask=np.array(capture.mask),
         camera=capture.camera,
-        photos=photos.values,
+        photos=pack(photos.values),
         num_channels=capture.num_channels,
         cover=np.maximum(photos.good, _LEAST_COVER).astype(np.float32),
     )
+    photos = photos.without_values()
     known = _known(capture, level, options)
     terms = [*([] if known is None else [known]), *(make(level) for make in make_terms)]
     plan = plan or _plan(capture, options, known)
@@ -156,6 +158,7 @@ def explain(
     course = yield from _reported(solve(level, plan, terms, given))
     last = _LastSteps(course.status is Status.INTERRUPTED)
     level, surface, light = yield from _arrived(level, course, plan, last)
+    course = course.without_state()
     as_it_is = partial(surface_normals, level, surface, light)
     if plan.jumps:
         normals = yield from last.take(
@@ -187,7 +190,7 @@ def explain(
         smooth = smooth - deviation.mean
         trusted = (np.where(known.weight > 0, known.height, 0.0), deviation.weight)
     # Large, and the rest looks at the capture itself.
-    del level, photos, normals, as_it_is, terms, known
+    del level, surface, photos, normals, as_it_is, terms, known
     height = smooth
     if plan.jumps:
         height = yield from last.take(

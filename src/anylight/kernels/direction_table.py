@@ -7,7 +7,8 @@ import numpy as np
 from anylight.compiler import numba
 from anylight.threads import loop
 
-from .monomials import TILE, load_tile
+from .monomials import TILE
+from .viewing import ray
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _BLOCK = 64
@@ -31,35 +32,36 @@ def _slopes(x, y, z, a, b, c, camera, most):
     return a / (fu * facing), b / (fv * facing)
 
 
-@loop(_OPTIONS, over="photos", step=TILE, grain=4)
-def best(begin, end, photos, shading, directions, view, behind, camera, lean, found, p, q):
+@loop(_OPTIONS, over="numbers", step=TILE, grain=4)
+def best(begin, end, numbers, shading, directions, pixels, behind, camera, lean, found, p, q):
     """Number of the best direction of every pixel, and the slopes of a facet that faces there.
 
-    Shading is (C, n, R), of length one; a direction (n, 3) whose cosine with the viewing ray (3, P)
-    exceeds `behind` is not visible. Normals lean at most `lean` from their ray. [radians]
+    Photos (P, CR) may have any scale. Shading is (C, n, R), of length one; a direction (n, 3) whose
+    cosine with the viewing ray exceeds `behind` is not visible. Normals lean at most `lean`
+    from their ray. [radians]
     """
     channels, num, each = shading.shape
-    shot, ray = np.empty((channels, each, TILE), np.float32), np.empty((3, TILE), np.float32)
+    shot, along = np.empty((channels, each, TILE), np.float32), np.empty((3, TILE), np.float32)
     alike, facing = np.empty((_BLOCK, TILE), np.float32), np.empty((_BLOCK, TILE), np.float32)
     explained = np.empty((_BLOCK + 1, TILE), np.float32)
     which, most = np.empty((1, TILE), np.int32)[0], explained[_BLOCK]
     for t in range(begin, end):
         first = t * TILE
-        size = min(TILE, len(photos) - first)
+        size = min(TILE, len(numbers) - first)
         for c in range(channels):
             for k in range(each):
                 own = shot[c, k]
                 for j in range(size):
-                    own[j] = photos[first + j, c * each + k]
+                    own[j] = numbers[first + j, c * each + k]
                 for j in range(size, TILE):
                     own[j] = 0
-        for axis in range(3):
-            load_tile(view[axis], first, size, ray[axis])
+        for j in range(TILE):
+            along[0, j], along[1, j], along[2, j] = ray(camera, pixels, first + min(j, size - 1))
         for j in range(TILE):
             most[j], which[j] = -1, 0
         for begun in range(0, num, _BLOCK):
             some = min(_BLOCK, num - begun)
-            np.dot(directions[begun : begun + some], ray, facing[:some])
+            np.dot(directions[begun : begun + some], along, facing[:some])
             for c in range(channels):
                 np.dot(shading[c, begun : begun + some], shot[c], alike[:some])
                 for d in range(some):
@@ -77,8 +79,8 @@ def best(begin, end, photos, shading, directions, view, behind, camera, lean, fo
         for j in range(size):
             i, d = first + j, which[j]
             found[i] = d
+            x, y, z = ray(camera, pixels, i)
             p[i], q[i] = _slopes(
-                np.float64(view[0, i]), np.float64(view[1, i]), np.float64(view[2, i]),
-                np.float64(directions[d, 0]), np.float64(directions[d, 1]),
+                x, y, z, np.float64(directions[d, 0]), np.float64(directions[d, 1]),
                 np.float64(directions[d, 2]), camera, lean,
             )  # fmt: skip

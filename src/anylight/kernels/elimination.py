@@ -18,6 +18,7 @@ from jaxtyping import Float
 from anylight.compiler import numba
 from anylight.threads import loop
 
+from .facets import fill_turns, tilts
 from .monomials import TILE, WORK, fill_tile, fill_tile_with_slopes, load_tile, spread_tile
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
@@ -61,8 +62,15 @@ def _add(given, out):
             out[k, j] += given[k, j]
 
 
+@numba.njit(inline="always", **_OPTIONS)
+def _load_photo(numbers, scale, k, first, size, out):
+    """One photo of a tile: whole numbers (P, photos) times every pixel's scale."""
+    for j in range(size):
+        out[j] = np.float32(numbers[first + j, k]) * scale[first + j]
+
+
 @numba.njit(**_SHARED)
-def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
+def fit_tile(shading, numbers, scale, channels, first, size, work, albedo, misfit):
     """Best albedo and squared residual of a tile under shading (photos, TILE)."""
     each = len(shading) // channels
     ss, si, total, shot = work[0], work[1], work[2], work[3]
@@ -73,8 +81,7 @@ def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
             ss[j], si[j] = _TINY, 0
         for k in range(c * each, (c + 1) * each):
             s = shading[k]
-            for j in range(size):
-                shot[j] = photos[first + j, k]
+            _load_photo(numbers, scale, k, first, size, shot)
             for j in range(TILE):
                 seen = s[j]
                 ss[j] += seen * seen
@@ -85,8 +92,7 @@ def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
             albedo[first + j, c] = si[j]
         for k in range(c * each, (c + 1) * each):
             s = shading[k]
-            for j in range(size):
-                shot[j] = photos[first + j, k]
+            _load_photo(numbers, scale, k, first, size, shot)
             for j in range(TILE):
                 r = si[j] * s[j] - shot[j]
                 total[j] += r * r
@@ -95,11 +101,12 @@ def fit_tile(shading, photos, channels, first, size, work, albedo, misfit):
 
 
 @numba.njit(**_SHARED)
-def shade_tile(
-    exponents, unit, along_p, along_q, fields, places, light, first, size, work, terms, shades
-):
-    """Monomials (3, K, TILE) and shading (3, photos, TILE) of a tile: values, by p, by q."""
-    fill_tile_with_slopes(exponents, unit, along_p, along_q, first, size, work, terms)
+def shade_tile(exponents, unit, along, fields, places, light, first, size, work, terms, shades):
+    """Monomials (3, K, TILE) and shading (3, photos, TILE) of a tile: values, by p, by q.
+
+    Normals (3, TILE) and how slopes turn them (2, 3, TILE) are the tile's own, places all pixels'.
+    """
+    fill_tile_with_slopes(exponents, unit, along[0], along[1], 0, size, work, terms)
     for k in range(3):
         own = terms[k]
         spread_tile(fields, places, first, size, own)
@@ -108,7 +115,7 @@ def shade_tile(
 
 @numba.njit(**_SHARED)
 def linearise_tile(
-    photos, shades, weight, channels, albedo, first, size, work, blocks, slope, source
+    numbers, scale, shades, weight, channels, albedo, first, size, work, blocks, slope, source
 ):
     """Blocks and gradient of a tile in the slopes; w ρ r, which the light's is made of."""
     each = shades.shape[1] // channels
@@ -126,8 +133,7 @@ def linearise_tile(
             rho[j] = albedo[first + j, c]
         for k in range(c * each, (c + 1) * each):
             s, a, b, out = shades[0, k], shades[1, k], shades[2, k], source[k]
-            for j in range(size):
-                shot[j] = photos[first + j, k]
+            _load_photo(numbers, scale, k, first, size, shot)
             for j in range(TILE):
                 sj, aj, bj, paint = s[j], a[j], b[j], rho[j]
                 ss[j] += sj * sj
@@ -192,30 +198,46 @@ def _product_tile(shades, change, weight, channels, albedo, p, q, first, size, w
         slope[1, first + j] = gv[j]
 
 
-@loop(_OPTIONS, over="photos", step=PASS, grain=1)
-def residuals(begin, end, exponents, unit, fields, places, light, photos, channels, albedo, misfit):
+@loop(_OPTIONS, over="numbers", step=PASS, grain=1)
+def residuals(
+    begin, end, exponents, unit, fields, places, light, numbers, scale, channels, albedo, misfit
+):
     """Best albedo (P, C), not negative, and squared residual (P) of every pixel.
 
-    Light is that of the monomials, (photos of all channels, K).
+    Light is that of the monomials, (photos of all channels, K); photos are whole numbers (P, photos
+    of all channels) times every pixel's scale.
     """
     work = np.empty((WORK, TILE), np.float32)
     terms = np.empty((len(exponents), TILE), np.float32)
     shading = np.empty((len(light), TILE), np.float32)
     for t in range(begin * _TILES, end * _TILES):
         first = t * TILE
-        size = min(TILE, len(photos) - first)
+        size = min(TILE, len(numbers) - first)
         if size <= 0:
             break
         fill_tile(exponents, unit, first, size, work, terms)
         spread_tile(fields, places, first, size, terms)
         np.dot(light, terms, shading)
-        fit_tile(shading, photos, channels, first, size, work, albedo, misfit)
+        fit_tile(shading, numbers, scale, channels, first, size, work, albedo, misfit)
+
+
+@numba.njit(inline="always", **_OPTIONS)
+def _turn_tile(unit, length, camera, pixels, first, size, own, turned, along):
+    """Normals of a tile, and how both slopes turn them."""
+    for j in range(size):
+        i = first + j
+        own[j] = length[i]
+        for k in range(3):
+            turned[k, j] = unit[k, i]
+        px, pz, qy, qz = tilts(camera, pixels, i)
+        fill_turns(px, pz, qy, qz, turned, own, j, along[0], along[1])
 
 
 @loop(_OPTIONS, over="albedo", step=PASS, grain=1)
 def _passes(
-    begin, end, exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels,
-    albedo, change, p, q, blocks, slope, gathered, kept_terms, kept_shades, linearises,
+    begin, end, exponents, unit, length, camera, pixels, fields, places, light, numbers, scale,
+    weight, channels, albedo, change, p, q, blocks, slope, gathered, kept_terms, kept_shades,
+    linearises,
 ):  # fmt: skip
     """What `linearise` and `normal_product` do: most of it is the same, and is compiled once."""
     size_k = len(exponents)
@@ -223,6 +245,7 @@ def _passes(
     own = np.empty((3, len(light), TILE), np.float32)
     moved = np.empty((len(light), TILE), np.float32)
     work = np.empty((WORK, TILE), np.float32)
+    turned, along = np.empty((3, TILE), np.float32), np.empty((2, 3, TILE), np.float32)
     part = np.empty((size_k, len(light)), np.float32)
     for t in range(begin * _TILES, end * _TILES):
         first = t * TILE
@@ -234,18 +257,19 @@ def _passes(
         shades = kept_shades[t] if len(kept_shades) else own
         terms = filled[0]
         if linearises or not len(kept_terms):
+            _turn_tile(unit, length, camera, pixels, first, size, work[0], turned, along)
             shade_tile(
-                exponents, unit, along_p, along_q, fields, places, light, first, size, work, filled,
-                shades,
-            )  # fmt: skip
+                exponents, turned, along, fields, places, light, first, size, work, filled, shades
+            )
         else:
             terms = kept_terms[t]
         if linearises:
             if len(kept_terms):
                 _copy(terms, kept_terms[t])
             linearise_tile(
-                photos, shades, weight, channels, albedo, first, size, work, blocks, slope, moved
-            )
+                numbers, scale, shades, weight, channels, albedo, first, size, work, blocks, slope,
+                moved,
+            )  # fmt: skip
         else:
             np.dot(change, terms, moved)
             _product_tile(shades, moved, weight, channels, albedo, p, q, first, size, work, slope)
@@ -254,18 +278,21 @@ def _passes(
             _add(part, gathered[t // _TILES])
 
 
-def linearise(
-    exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels, albedo,
-    blocks, slope, gathered, kept_terms, kept_shades,
-) -> None:  # fmt: skip
+def linearise(*args: Any) -> None:
     """Blocks uu, uv, vv (3, P) and gradient (2, P) in the slopes; w ρ r gathered for the light.
 
     What is gathered is (passes, K, photos), or nothing if that is empty. Monomials (tiles, K, TILE)
     and shades (tiles, 3, photos, TILE) are kept unless these are empty.
+
+    Args:
+        args: exponents, unit, length, camera, pixels, fields, places, light, numbers, scale,
+            weight, channels, albedo, blocks, slope, gathered, kept_terms, kept_shades.
     """
+    *at, weight, channels, albedo, blocks, slope, gathered, kept_terms, kept_shades = args
+    light = at[7]  # stands in for changes, which there are none of
     _passes(
-        exponents, unit, along_p, along_q, fields, places, light, photos, weight, channels, albedo,
-        light, weight, weight, blocks, slope, gathered, kept_terms, kept_shades, True,
+        *at, weight, channels, albedo, light, weight, weight, blocks, slope, gathered, kept_terms,
+        kept_shades, True,
     )  # fmt: skip
 
 
@@ -276,12 +303,13 @@ def normal_product(*args: Any) -> None:
     and shades that `linearise` did not keep are computed again.
 
     Args:
-        args: exponents, unit, along_p, along_q, fields, places, light, weight, channels, albedo,
-            kept_terms, kept_shades, change, p, q, slope, gathered.
+        args: exponents, unit, length, camera, pixels, fields, places, light, numbers, scale,
+            weight, channels, albedo, kept_terms, kept_shades, change, p, q, slope, gathered. The
+            gradient may be written over p and q.
     """
     *at, weight, channels, albedo, kept_terms, kept_shades, change, p, q, slope, gathered = args
     _passes(
-        *at, albedo, weight, channels, albedo, change, p, q, slope, slope, gathered, kept_terms,
+        *at, weight, channels, albedo, change, p, q, slope, slope, gathered, kept_terms,
         kept_shades, False,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ grid of corners, `width` the number of that grid's columns.
 import math
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 
 from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
@@ -26,13 +26,11 @@ def _slopes(begin, end, z, here, width, p, q):
         q[j] = 0.5 * ((c - a) + (d - b))
 
 
-def slopes(
-    z: Float[np.ndarray, "h w"], here: Int[np.ndarray, " P"]
-) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+def slopes(z: Float[np.ndarray, "h w"], here: Int[np.ndarray, " P"]) -> Float[np.ndarray, "2 P"]:
     """Slopes (p, q) of every facet, per pixel."""
-    p, q = np.empty((2, len(here)), np.float32)
-    _slopes(z.ravel(), here, z.shape[1], p, q)
-    return p, q
+    found = np.empty((2, len(here)), np.float32)
+    _slopes(z.ravel(), here, z.shape[1], *found)
+    return found
 
 
 @loop(_OPTIONS, over="here", grain=16384)
@@ -220,7 +218,7 @@ def normals(
     p: Float[np.ndarray, " P"],
     q: Float[np.ndarray, " P"],
     camera: tuple[float, float, float, float],
-    pixels: Float[np.ndarray, "P 2"],
+    pixels: Real[np.ndarray, "P 2"],
 ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, " P"]]:
     """Unit normals of slopes and the lengths |ñ|; camera = (f_u, f_v, u_0, v_0), 0: parallel."""
     unit, length = np.empty((3, len(p)), np.float32), np.empty(len(p), np.float32)
@@ -240,7 +238,7 @@ def turns(
     unit: Float[np.ndarray, "3 P"],
     length: Float[np.ndarray, " P"],
     camera: tuple[float, float, float, float],
-    pixels: Float[np.ndarray, "P 2"],
+    pixels: Real[np.ndarray, "P 2"],
 ) -> tuple[Float[np.ndarray, "3 P"], Float[np.ndarray, "3 P"]]:
     """Exact derivative of the unit normals by p and by q."""
     along_p, along_q = np.empty_like(unit), np.empty_like(unit)

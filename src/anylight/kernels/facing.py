@@ -49,24 +49,26 @@ def _turn_tile(moving, first, size, camera, pixels, own, turned, along):
 
 
 @numba.njit(inline="always", **_OPTIONS)
-def _gather_tile(moving, first, size, photos, places, shot, near):
+def _gather_tile(moving, first, size, numbers, scale, places, shot, bright, near):
     for j in range(size):
         i = moving[first + j]
-        for k in range(photos.shape[1]):
-            shot[j, k] = photos[i, k]
+        bright[j] = scale[i]
+        for k in range(numbers.shape[1]):
+            shot[j, k] = numbers[i, k]
         for k in range(len(places)):
             near[k, j] = places[k, i]
 
 
-@loop(_OPTIONS, over="photos", step=PASS, grain=1)
+@loop(_OPTIONS, over="numbers", step=PASS, grain=1)
 def face(
-    begin, end, exponents, fields, places, light, camera, pixels, photos, channels, steps, damping,
-    settled, p, q, unit, length, albedo, misfit, blocks,
+    begin, end, exponents, fields, places, light, camera, pixels, numbers, scale, channels, steps,
+    damping, settled, p, q, unit, length, albedo, misfit, blocks,
 ):  # fmt: skip
     """Improve the slopes of every pixel, in place; what they then are fills the other arrays.
 
-    Light is that of the monomials, (photos of all channels, K); blocks are uu, uv, vv (3, P). The
-    pixels of a pass that still move are gathered into tiles.
+    Light is that of the monomials, (photos of all channels, K); photos are whole numbers times
+    every pixel's scale; blocks are uu, uv, vv (3, P). The pixels of a pass that still move are
+    gathered into tiles.
 
     Args:
         settled: relative decrease of its misfit below which a pixel takes no further step.
@@ -76,15 +78,15 @@ def face(
     terms = np.empty((3, len(exponents), TILE), np.float32)
     shades = np.empty((3, columns, TILE), np.float32)
     unused = np.empty((columns, TILE), np.float32)
-    shot, near = np.empty((TILE, columns), np.float32), np.empty((len(places), TILE), np.float32)
+    shot, near = np.empty((TILE, columns), np.int16), np.empty((len(places), TILE), np.float32)
     turned, along = np.empty((3, TILE), np.float32), np.empty((2, 3, TILE), np.float32)
-    own, paint = np.empty((4, TILE), np.float32), np.empty((TILE, channels), np.float32)
+    own, paint = np.empty((5, TILE), np.float32), np.empty((TILE, channels), np.float32)
     bent, slope = np.empty((3, TILE), np.float32), np.empty((2, TILE), np.float32)
     ones, kept = np.ones((1, TILE), np.float32)[0], np.empty((3, PASS), np.float32)
-    moving, left_over = np.empty((1, PASS), np.int64)[0], own[3]
+    moving, left_over, bright = np.empty((1, PASS), np.int64)[0], own[3], own[4]
     for t in range(begin, end):
         start = t * PASS
-        left = min(PASS, len(photos) - start)
+        left = min(PASS, len(numbers) - start)
         for j in range(left):
             moving[j], kept[2, j] = start + j, damping
         for step in range(steps + 1):
@@ -95,15 +97,15 @@ def face(
                     moving, first, size, start, camera[0], p, q, blocks, kept, step == 0, own
                 )
                 _turn_tile(moving, first, size, camera, pixels, own, turned, along)
-                _gather_tile(moving, first, size, photos, places, shot, near)
+                _gather_tile(moving, first, size, numbers, scale, places, shot, bright, near)
                 shade_tile(
-                    exponents, turned, along[0], along[1], fields, near, light, here, size, work,
-                    terms, shades,
-                )  # fmt: skip
-                fit_tile(shades[0], shot, channels, here, size, work, paint, left_over)
-                linearise_tile(
-                    shot, shades, ones, channels, paint, here, size, work, bent, slope, unused
+                    exponents, turned, along, fields, near, light, here, size, work, terms, shades
                 )
+                fit_tile(shades[0], shot, bright, channels, here, size, work, paint, left_over)
+                linearise_tile(
+                    shot, bright, shades, ones, channels, paint, here, size, work, bent, slope,
+                    unused,
+                )  # fmt: skip
                 for j in range(size):
                     i = moving[first + j]
                     better = step == 0 or left_over[j] < misfit[i]

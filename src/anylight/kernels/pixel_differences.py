@@ -120,9 +120,14 @@ def _assemble(form, near, d, e, s, se, sw):
             sw[c] += uv
 
 
-def assemble(form: Float[np.ndarray, "6 P"], near: Neighbours, shape: tuple[int, int]) -> Stencil:
+def assemble(
+    form: Float[np.ndarray, "6 P"],
+    near: Neighbours,
+    shape: tuple[int, int],
+    dtype: type = np.float64,
+) -> Stencil:
     """Stencil of Σ_j of the quadratic forms in (x, D_u x, D_v x): Dᵀ B D, D = [1; D_u; D_v]."""
-    parts = np.zeros((5, shape[0] * shape[1]))
+    parts: np.ndarray = np.zeros((5, shape[0] * shape[1]), dtype)
     _assemble(form, near, *parts)
     return Stencil(*parts.reshape(5, *shape))
 

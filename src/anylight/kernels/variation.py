@@ -50,7 +50,8 @@ def huber_step(
     form = np.zeros((6, len(image)), np.float32)
     form[0] = diagonal
     form[3] = form[5] = strength / 2 / np.maximum(width, gradient_sizes(grid, near, image))
-    operator = assemble(form, near, grid.shape).astype(np.float32)
+    operator = assemble(form, near, grid.shape, np.float32)
+    del form
     return pcg(
         operator,
         grid.spread(source.astype(np.float32)),

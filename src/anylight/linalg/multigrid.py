@@ -61,9 +61,9 @@ class Shares(NamedTuple):
     """How nodes between coarse ones follow these: the interpolation P."""
 
     left: GridArray
-    """Of a node between two coarse columns: share of the left one."""
+    """Of the nodes between two coarse columns, row by row: share of the left one."""
     up: GridArray
-    """Of a node between two coarse rows: share of the upper one (coarse columns alone are used)."""
+    """Of the nodes between two coarse rows, at coarse columns: share of the upper one."""
 
 
 def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
@@ -71,7 +71,7 @@ def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
     height, width = fine.centre.shape
     rows, columns = (height - 2) // 2 + 3, (width - 2) // 2 + 3
     dtype = fine.centre.dtype
-    left, up = np.full((2, height, width), 0.5, dtype)
+    left, up = np.full((height, columns), 0.5, dtype), np.full((rows, columns), 0.5, dtype)
     stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
     narrow = np.zeros((5, height, columns), dtype)
     stencil.coarsen_columns(*fine, left, narrow)
@@ -85,12 +85,12 @@ def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
 class _Level(NamedTuple):
     operator: Stencil
     damped: GridArray
-    inside: GridArray
     left: GridArray
     up: GridArray
     solution: GridArray
     spare: GridArray
     source: GridArray
+    """Right-hand side; the finest level takes that of its caller."""
 
 
 class Multigrid:
@@ -105,7 +105,7 @@ class Multigrid:
             coarse, shares = coarsen(operator)
             (self._levels if size > _ALONE else small).append(_level(operator, shares))
             operator = coarse
-        small.append(_level(operator, Shares(*np.zeros((2, *operator.centre.shape), np.float32))))
+        small.append(_level(operator, Shares(*np.zeros((2, 0, 0), np.float32))))
         matrix = operator.dense()
         self._direct = np.linalg.pinv(matrix, rcond=1e-5, hermitian=True).astype(np.float32)
         self._small, self._places, first = _packed(small)
@@ -125,32 +125,36 @@ class Multigrid:
             stencil.cycle(self._small, self._places, self._direct)
             return x if self._is_direct else spare
         stencil.scale(level.damped, source, x)
-        stencil.residual(*level.operator, x, source, spare)
+        stencil.residual(*level.operator, x, source, level.damped, spare)
         below = self._levels[depth + 1]
-        between = (level.inside, level.left, level.up)
-        stencil.restrict(spare, *between, below.source)
-        stencil.prolong(self._cycle(depth + 1, below.source), *between, x)
+        stencil.restrict(spare, level.left, level.up, below.source)
+        found = self._cycle(depth + 1, below.source)
+        stencil.prolong(found, level.damped, level.left, level.up, x)
         stencil.relax(*level.operator, x, source, level.damped, spare)
         return spare
 
 
 def _packed(levels: Sequence[_Level]) -> tuple[np.ndarray, np.ndarray, _Level]:
     """Small levels in one array (see `stencil.cycle`), their places, and the first of them."""
-    grids = [(*level.operator, *level[1:]) for level in levels]
-    flat = np.concatenate([grid.ravel() for level in grids for grid in level])
-    sizes = [stencil.GRIDS * level.inside.size for level in levels]
-    first = flat[: sizes[0]].reshape(stencil.GRIDS, *levels[0].inside.shape)
-    begins = np.cumsum([0, *sizes[:-1]])
-    places = [(*own.inside.shape, begin) for own, begin in zip(levels, begins, strict=True)]
+    shapes = [level.damped.shape for level in levels]
+    sizes = [stencil.GRIDS * height * width for height, width in shapes]
+    begins = np.cumsum([0, *sizes])
+    flat = np.zeros(begins[-1], np.float32)
+    for level, shape, begin, size in zip(levels, shapes, begins[:-1], sizes, strict=True):
+        grids = flat[begin : begin + size].reshape(stencil.GRIDS, *shape)
+        for into, grid in zip(grids, (*level.operator, *level[1:4]), strict=False):
+            into[: grid.shape[0], : grid.shape[1]] = grid
+    first = flat[: sizes[0]].reshape(stencil.GRIDS, *shapes[0])
+    places = [(*shape, begin) for shape, begin in zip(shapes, begins[:-1], strict=True)]
     return flat, np.array(places, np.int64), _Level(Stencil(*first[:5]), *first[5:])
 
 
 def _level(operator: Stencil, shares: Shares) -> _Level:
     centre = operator.centre
-    damped, inside, *others = (np.zeros_like(centre) for _ in range(5))
+    damped, *others = (np.zeros_like(centre) for _ in range(4))
     scalar = centre.dtype.type
     least, *paces = (
         scalar(value) for value in (_INACTIVE * centre.max(initial=0), _DAMPING, _STABLE)
     )
-    stencil.pace(*operator, least, *paces, damped, inside)
-    return _Level(operator, damped, inside, *shares, *others)
+    stencil.pace(*operator, least, *paces, damped)
+    return _Level(operator, damped, *shares, *others)

@@ -49,18 +49,18 @@ def _multiply(begin, end, d, e, s, se, sw, x, y, partial):
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
 def _sweep(begin, end, d, e, s, se, sw, x, b, damped, out, steps):
-    """Compute out = b − A x, or out = x + damped · (b − A x) if `steps`."""
+    """Compute out = b − A x on active nodes (damped > 0), or x + damped · (b − A x) if `steps`."""
     for i in range(begin, end):
         oi, bi, xi, ci = out[i], b[i], x[i], damped[i]
         _row(d, e, s, se, sw, i, x, oi)
         for k in range(1, x.shape[1] - 1):
             left = bi[k] - oi[k]
-            oi[k] = xi[k] + ci[k] * left if steps else left
+            oi[k] = xi[k] + ci[k] * left if steps else left if ci[k] > 0 else ci[k]
 
 
-def residual(d, e, s, se, sw, x, b, r) -> None:
-    """Compute r = b − A x."""
-    _sweep(d, e, s, se, sw, x, b, x, r, False)
+def residual(d, e, s, se, sw, x, b, damped, r) -> None:
+    """Compute r = b − A x on active nodes (damped > 0), zero elsewhere."""
+    _sweep(d, e, s, se, sw, x, b, damped, r, False)
 
 
 def relax(d, e, s, se, sw, x, b, damped, out) -> None:
@@ -78,69 +78,66 @@ def scale(begin, end, damped, b, x):
 
 
 @loop(_OPTIONS, over="damped", margin=1, grain=ROWS)
-def pace(begin, end, d, e, s, se, sw, least, damping, stable, damped, inside):
-    """What Jacobi's method divides by, and which nodes take part (see `Multigrid`)."""
+def pace(begin, end, d, e, s, se, sw, least, damping, stable, damped):
+    """What Jacobi's method multiplies with; zero where a node is not active (see `Multigrid`)."""
     one, none = damped.dtype.type(1), damped.dtype.type(0)
     for i in range(begin, end):
         for k in range(1, damped.shape[1] - 1):
             centre = d[i, k]
             size = abs(centre) + abs(e[i, k]) + abs(e[i, k - 1]) + abs(s[i, k]) + abs(s[i - 1, k])
             size += abs(se[i, k]) + abs(se[i - 1, k - 1]) + abs(sw[i, k]) + abs(sw[i - 1, k + 1])
-            takes_part = centre > least
-            inside[i, k] = one if takes_part else none
-            damped[i, k] = one / max(centre / damping, size / stable) if takes_part else none
+            slowness = max(centre / damping, size / stable)
+            damped[i, k] = one / slowness if centre > least else none
 
 
 @numba.njit(inline="always", **_OPTIONS)
-def _given(r, inside, left, c, after):
-    """What coarse column c gets from a row: its own node, and its shares of those beside it."""
-    before = inside[c - 1] * r[c - 1]
-    own = inside[c] * r[c] + left[after] * inside[after] * r[after]
-    return own + before - left[c - 1] * before
+def _given(r, left, j, after):
+    """What coarse column j gets from a row: its own node, and its shares of those beside it."""
+    before = r[2 * j - 2]
+    return r[2 * j - 1] + left[j] * r[after] + before - left[j - 1] * before
 
 
 @loop(_OPTIONS, over="coarse", margin=1, grain=ROWS)
-def restrict(begin, end, r, inside, left, up, coarse):
+def restrict(begin, end, r, left, up, coarse):
     """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1.
 
-    Nodes between two coarse ones give each its share (see `share_columns`, `share_rows`), those
-    that are not active (inside = 0) give nothing. None is in the margin, so what would lie beyond
-    may be read there.
+    Nodes between two coarse ones give each its share (see `share_columns`, `share_rows`). None is
+    in the margin, so what would lie beyond may be read there.
     """
     height, width = r.shape
     for big in range(begin, end):
         i = 2 * big - 1
         low = i + 1 if i + 1 < height else 0
-        out, above, below = coarse[big], up[i - 1], up[low]
+        out, above, below = coarse[big], up[big - 1], up[big]
         for j in range(1, coarse.shape[1] - 1):
-            c = 2 * j - 1
-            after = c + 1 if c + 1 < width else 0
-            upper = _given(r[i - 1], inside[i - 1], left[i - 1], c, after)
-            lower = _given(r[low], inside[low], left[low], c, after)
-            own = _given(r[i], inside[i], left[i], c, after)
+            after = 2 * j if 2 * j < width else 0
+            upper = _given(r[i - 1], left[i - 1], j, after)
+            lower = _given(r[low], left[low], j, after)
+            own = _given(r[i], left[i], j, after)
             out[j] = own + below[j] * lower + upper - above[j] * upper
 
 
 @loop(_OPTIONS, over="x", margin=1, grain=ROWS)
-def prolong(begin, end, coarse, inside, left, up, x):
-    """Add P coarse to x, on the active nodes (inside = 1) only."""
-    width = x.shape[1]
+def prolong(begin, end, coarse, damped, left, up, x):
+    """Add P coarse to x, on the active nodes (damped > 0) only."""
+    width, none = x.shape[1], x.dtype.type(0)
     for i in range(begin, end):
-        above, below, ui = coarse[(i + 1) // 2], coarse[i // 2 + 1], up[i]
-        xi, ni, li = x[i], inside[i], left[i]
+        # In rows of coarse nodes both are the same, whatever the share.
+        above, below, ui = coarse[(i + 1) // 2], coarse[i // 2 + 1], up[i // 2]
+        xi, ci, li = x[i], damped[i], left[i]
         for j in range(1, (width - 1) // 2 + 1):
             own = below[j] + ui[j] * (above[j] - below[j])
-            xi[2 * j - 1] += ni[2 * j - 1] * own
+            xi[2 * j - 1] += own if ci[2 * j - 1] > 0 else none
         for j in range(1, (width - 2) // 2 + 1):
             own = below[j] + ui[j] * (above[j] - below[j])
             after = below[j + 1] + ui[j + 1] * (above[j + 1] - below[j + 1])
-            xi[2 * j] += ni[2 * j] * (after + li[2 * j] * (own - after))
+            xi[2 * j] += after + li[j] * (own - after) if ci[2 * j] > 0 else none
 
 
 _swept, _restrict, _prolong = (part.compiled for part in (_sweep, restrict, prolong))
-GRIDS = 12
-"""Grids of a level in `cycle`: five of the operator, damped, inside, left, up, solution, spare,
-source."""
+GRIDS = 11
+"""Grids of a level in `cycle`: five of the operator, damped, left, up, solution, spare, source;
+left and up fill a part of theirs."""
 
 
 @numba.njit(**_OPTIONS)
@@ -166,21 +163,21 @@ def cycle(levels, places, direct):
             for i in range(size):
                 total, row = np.float32(0), direct[i]
                 for j in range(size):
-                    total += row[j] * levels[first + 11 * size + j]
-                levels[first + 9 * size + i] = total
+                    total += row[j] * levels[first + 10 * size + j]
+                levels[first + 8 * size + i] = total
             continue
         g = _grids(levels, (height, width, first))
         below = _grids(levels, (places[k + 1, 0], places[k + 1, 1], places[k + 1, 2]))
-        x, b, damped, out, is_up = g[9], g[11], g[5], g[10], step > last
+        x, b, damped, out, is_up = g[8], g[10], g[5], g[9], step > last
         if is_up:
-            _prolong(one, height - 1, below[9 if k + 1 == last else 10], g[6], g[7], g[8], x)
+            _prolong(one, height - 1, below[8 if k + 1 == last else 9], damped, g[6], g[7], x)
         else:
             for i in range(height):
                 for j in range(width):
                     x[i, j] = damped[i, j] * b[i, j]
         _swept(one, height - 1, g[0], g[1], g[2], g[3], g[4], x, b, damped, out, is_up)
         if not is_up:
-            _restrict(one, below.shape[1] - 1, out, g[6], g[7], g[8], below[11])
+            _restrict(one, below.shape[1] - 1, out, g[6], g[7], below[10])
 
 
 @loop(_OPTIONS, over="a", grain=ROWS)
@@ -241,26 +238,31 @@ def add(begin, end, amounts, grids, out):
 
 @loop(_OPTIONS, over="left", margin=1, grain=ROWS)
 def share_columns(begin, end, e, se, sw, left):
-    """How much of a node between two coarse columns belongs to the left one: as it pulls more."""
+    """How much of a node between two coarse columns belongs to the left one: as it pulls more.
+
+    Column J holds the shares of the nodes in column 2J, between coarse columns J and J + 1.
+    """
     half, none = left.dtype.type(0.5), left.dtype.type(0)
     for i in range(begin, end):
-        for j in range(1, left.shape[1] - 1):
+        for big in range(1, e.shape[1] // 2):
+            j = 2 * big
             here = max(-(se[i - 1, j - 1] + e[i, j - 1] + sw[i, j]), none)
             there = max(-(sw[i - 1, j + 1] + e[i, j] + se[i, j]), none)
             both = here + there
-            left[i, j] = here / both if both > none else half
+            left[i, big] = here / both if both > none else half
 
 
-@loop(_OPTIONS, over="s", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="up", margin=1, grain=ROWS)
 def share_rows(begin, end, s, se, sw, up):
     """The same for nodes between two coarse rows: how much belongs to the upper one."""
     half, none = up.dtype.type(0.5), up.dtype.type(0)
-    for i in range(begin, end):
+    for big in range(begin, end):
+        i = 2 * big
         for j in range(1, s.shape[1] - 1):
             here = max(-(se[i - 1, j - 1] + s[i - 1, j] + sw[i - 1, j + 1]), none)
             there = max(-(sw[i, j] + s[i, j] + se[i, j]), none)
             both = here + there
-            up[i, j] = here / both if both > none else half
+            up[big, j] = here / both if both > none else half
 
 
 @loop(_OPTIONS, over="d", margin=1, grain=ROWS)
@@ -275,10 +277,10 @@ def coarsen_columns(begin, end, d, e, s, se, sw, left, coarse):
         for j in range(1, coarse.shape[2] - 1):
             c = 2 * j - 1
             n = c + 1 if c + 1 < width else 0
-            before, after, next_after = one - left[i, c - 1], left[i, n], one - left[i, n]
+            before, after, next_after = one - left[i, j - 1], left[i, j], one - left[i, j]
             # The same in the row below: shares of this column, and of its neighbours.
-            lower_before, lower_after = one - left[i + 1, c - 1], left[i + 1, n]
-            at_right, at_left = one - left[i + 1, n], left[i + 1, c - 1]
+            lower_before, lower_after = one - left[i + 1, j - 1], left[i + 1, j]
+            at_right, at_left = one - left[i + 1, j], left[i + 1, j - 1]
             coarse[0, i, j] = (
                 d[i, c]
                 + before * (before * d[i, c - 1] + 2 * e[i, c - 1])
@@ -309,9 +311,9 @@ def coarsen_rows(begin, end, d, e, s, se, sw, up, coarse):
         c = 2 * i - 1
         n = c + 1 if c + 1 < height else 0
         for j in range(1, width - 1):
-            before, after, next_after = one - up[c - 1, j], up[n, j], one - up[n, j]
-            right_before, right_after = one - up[c - 1, j + 1], up[n, j + 1]
-            at_right, at_left = one - up[n, j + 1], one - up[n, j - 1]
+            before, after, next_after = one - up[i - 1, j], up[i, j], one - up[i, j]
+            right_before, right_after = one - up[i - 1, j + 1], up[i, j + 1]
+            at_right, at_left = one - up[i, j + 1], one - up[i, j - 1]
             coarse[0, i, j] = (
                 d[c, j]
                 + before * (before * d[c - 1, j] + 2 * s[c - 1, j])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Real, UInt8
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Perspective
@@ -148,7 +148,7 @@ class _Scene:
         self._paint = albedo_painter(options.albedo, options.seed)
         self._size = np.array(domain.mask.shape[::-1], float)
 
-    def albedo(self, pixels: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 3"]:
+    def albedo(self, pixels: Real[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 3"]:
         """Albedo at pixel positions."""
         s, t = ((pixels + 0.5) / self._size).T
         return self._paint(s, t)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from anylight.errors import InvalidInputError
 from anylight.geometry.camera import Camera, Orthographic, Perspective
@@ -37,7 +37,7 @@ class View:
         """Turn directions from the camera frame to the object frame (or back)."""
         return vectors * _FLIP
 
-    def trace(self, surface: Surface, pixels: Float[np.ndarray, "n 2"]) -> Hits:
+    def trace(self, surface: Surface, pixels: Real[np.ndarray, "n 2"]) -> Hits:
         """First surface points behind pixels and their normals, in the camera frame.
 
         Interpolated normals may lean away from a ray at the silhouette; they are brought to just

@@ -11,7 +11,7 @@ from anylight.facets.grid import Heights
 from anylight.facets.resolution import refine
 from anylight.integration.robust import robust_surface
 from anylight.joint.pixels.normals import pixel_normals
-from anylight.joint.problem.fit import Light, basis_of, raised
+from anylight.joint.problem.fit import Fit, Light, basis_of, raised
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.newton import Effort, Iterate, Stage, Steps, assess, newton
 from anylight.joint.terms.gauge import GaugeKnowledge
@@ -88,7 +88,10 @@ class Climb:
         coarse, fine = self._levels[self._at], self._levels[self._at - 1]
         surface = refine(coarse, fine, self.state.surface)
         self.state = replace(
-            self.state, surface=surface, light=raised(fine, self.state.light, order)
+            self.state,
+            surface=surface,
+            light=raised(fine, self.state.light, order),
+            fit=Fit.of_nothing(fine.num_channels),
         )
         self._at -= 1
         del self._levels[self._at + 1 :]
@@ -100,14 +103,26 @@ class Climb:
         if self._plan.jumps:
             surface, level = _cut(level, self.state)
         self.state = replace(self.state, surface=surface)
+        del surface  # large, and replaced by the first step
         terms = self._plan.terms(level, self._terms[self._at], self.knowledge.weights())
         effort, stage = self._effort(level.size, brief=brief), Stage(self._at, name)
-        found = yield from newton(level, terms, surface, light, order, effort, stage)
+        steps = newton(level, terms, self.state.surface, light, order, effort, stage)
+        found = yield from self._followed(steps)
         # Noise, which finer levels bring back, says nothing against the gauge.
         ratio = max(energy / max(found.energy, 1e-300), 1.0)
         if np.isfinite(ratio):
             self.knowledge = self.knowledge.at_energy(ratio)
         self.state = found
+        return found
+
+    def _followed(self, steps: Steps) -> Steps:
+        """The same steps; each becomes the state."""
+        try:
+            while True:
+                self.state, report = next(steps)
+                yield self.state, report
+        except StopIteration as end:
+            found: Iterate = end.value
         return found
 
 

@@ -46,7 +46,7 @@ def leading_components(level: PyramidLevel) -> Float[np.ndarray, "k P"]:
 
 def _hues(level: PyramidLevel) -> Float[np.ndarray, "P CR"]:
     """Eigen-photos of unit length in every channel, centred: all that the normal does."""
-    split = level.photos.reshape(level.size, level.num_channels, -1)
+    split = level.photos.values().reshape(level.size, level.num_channels, -1)
     length = np.linalg.norm(split, axis=2, keepdims=True)
     hue = (split / np.maximum(length, _DARK)).reshape(level.size, -1).astype(float)
     hue -= np.average(hue, axis=0, weights=level.cover)

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from anylight.facets.grid import Heights
-from anylight.joint.problem.fit import basis_of
+from anylight.joint.problem.fit import Fit, basis_of
 from anylight.joint.problem.pyramid import PyramidLevel, halve
 from anylight.joint.step.newton import Iterate, NewtonReport, Stage
 from anylight.joint.terms.gauge import GaugeKnowledge
@@ -42,6 +42,11 @@ class Course:
     """Finished, stopped, or why the last steps failed."""
     closeness: float = 0.0
     """Of the lamps (see `photometry.near`); 0 if they are far."""
+
+    def without_state(self) -> "Course":
+        """The same without surface and fit, which are large; how it ended stays."""
+        fit = Fit.of_nothing(self.state.fit.albedo.shape[1])
+        return replace(self, state=replace(self.state, surface=np.zeros((0, 0)), fit=fit))
 
 
 Made = TypeVar("Made")

@@ -108,7 +108,7 @@ class NearModel:
         """Light a state up."""
         level, shape = self.level, self.shape(state)
         response = self.lamps.response(shape.unit, shape.place)
-        photos = level.photos.reshape(level.size, level.num_channels, -1)
+        photos = level.photos.values().reshape(level.size, level.num_channels, -1)
         shading = (response @ state.light.astype(np.float32)).reshape(photos.shape)
         power = np.maximum((shading**2).sum(axis=2), 1e-12)
         albedo = np.maximum((photos * shading).sum(axis=2) / power, 0)

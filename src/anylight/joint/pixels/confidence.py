@@ -20,7 +20,7 @@ def spread_deg(level: PyramidLevel, facing: PixelNormals) -> Float[np.ndarray, "
     The inverse curvature by the slopes, times the variance of the pixel's own residual.
     """
     unknowns = level.num_channels + 2
-    freedom = max(level.photos.shape[1] - unknowns, 1)
+    freedom = max(level.photos.num_columns - unknowns, 1)
     floor = _FLOOR * float(np.median(facing.fit.misfit))
     variance = (facing.fit.misfit + floor) / freedom
     uu, uv, vv = facing.blocks

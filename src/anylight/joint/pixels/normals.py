@@ -71,8 +71,9 @@ class _Table:
         """Slopes of the best direction of every pixel."""
         found, (p, q) = np.empty(level.size, np.int32), np.empty((2, level.size), np.float32)
         direction_table.best(
-            level.photos, self.shading, self.directions.astype(np.float32), level.view,
-            np.float32(_BEHIND), level.camera.numbers, np.deg2rad(MAX_SLANT_DEG), found, p, q,
+            level.photos.numbers, self.shading, self.directions.astype(np.float32),
+            level.domain.pixels, np.float32(_BEHIND), level.camera.numbers,
+            np.deg2rad(MAX_SLANT_DEG), found, p, q,
         )  # fmt: skip
         return p, q
 
@@ -110,8 +111,8 @@ def pixel_normals(
     places = EVERYWHERE if fields is None else np.ascontiguousarray(fields)
     facing.face(
         own.exponents, own.fields, places, coefficients, level.camera.numbers, level.domain.pixels,
-        level.photos, level.num_channels, _STEPS, _DAMPING, _SETTLED, p, q, fit.unit, fit.length,
-        fit.albedo, fit.misfit, blocks,
+        level.photos.numbers, level.photos.scale, level.num_channels, _STEPS, _DAMPING, _SETTLED,
+        p, q, fit.unit, fit.length, fit.albedo, fit.misfit, blocks,
     )  # fmt: skip
     return PixelNormals(p, q, fit, blocks)
 

@@ -64,6 +64,10 @@ class EigenPhotos:
         """Number R of eigen-photos per channel."""
         return self.basis.shape[2]
 
+    def without_values(self) -> "EigenPhotos":
+        """The same without the pixels, which are large."""
+        return replace(self, values=self.values[:0].copy(), good=self.good[:0].copy())
+
     def lighting(self, light: Float[np.ndarray, "K CR"]) -> Float[np.ndarray, "M C K"]:
         """Light of every photo from the light of the eigen-photos."""
         split = light.reshape(len(light), len(self.basis), self.num_kept)

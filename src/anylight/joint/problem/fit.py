@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -31,6 +32,12 @@ class Fit:
     fields: Float[np.ndarray, "F P"] | None = None
     """What the light changes with from pixel to pixel (see `PyramidLevel.fields`)."""
 
+    @classmethod
+    def of_nothing(cls, num_channels: int) -> "Fit":
+        """The fit of no pixels: where it is not known yet, or not asked for any more."""
+        none = np.empty((3, 0), np.float32)
+        return cls(none, none[0], np.empty((0, num_channels), np.float32), none[0])
+
     def some(self, which: Int[np.ndarray, " n"]) -> "Fit":
         """The fit of some pixels."""
         fields = None if self.fields is None else self.fields[:, which]
@@ -55,7 +62,8 @@ def polynomial(level: PyramidLevel, light: Light) -> tuple[Basis, Float[np.ndarr
 
 def evaluate(level: PyramidLevel, surface: Heights, light: Light) -> Fit:
     """Fit the albedo to a surface under a light."""
-    return evaluate_slopes(level, *level.slopes(surface), light, fields=level.fields(surface))
+    p, q = level.slopes(surface)
+    return evaluate_slopes(level, p, q, light, fields=level.fields(surface))
 
 
 def evaluate_slopes(
@@ -75,14 +83,13 @@ def evaluate_slopes(
         fields: what the light changes with, under near lamps.
     """
     unit, length = level.normals(p, q)
-    photos = level.photos
     own, coefficients = polynomial(level, light)
-    albedo = np.empty((len(photos), level.num_channels), np.float32)
-    misfit = np.empty(len(photos), np.float32)
+    albedo = np.empty((level.size, level.num_channels), np.float32)
+    misfit = np.empty(level.size, np.float32)
     places = EVERYWHERE if fields is None else np.ascontiguousarray(fields)
     elimination.residuals(
-        own.exponents, unit, own.fields, places, coefficients, photos, level.num_channels, albedo,
-        misfit,
+        own.exponents, unit, own.fields, places, coefficients, level.photos.numbers,
+        level.photos.scale, level.num_channels, albedo, misfit,
     )  # fmt: skip
     return Fit(unit, length, albedo, misfit, fields)
 
@@ -91,8 +98,9 @@ def evaluate_slopes(
 class Linearised:
     """The photos' misfit of some pixels to first order, all that is needed to multiply with it."""
 
-    at: tuple[np.ndarray, ...]
-    """Exponents, normals and their turns, fields and places, light: what shading is made of."""
+    at: tuple[Any, ...]
+    """Exponents, normals, lengths, camera, pixels, fields and places, light: what shading is made
+    of; and the photos."""
     blocks: Float[np.ndarray, "3 n"]
     """Curvature uu, uv, vv by the slopes."""
     slopes: Float[np.ndarray, "2 n"]
@@ -128,18 +136,19 @@ def linearise(
     """
     own, coefficients = polynomial(level, light)
     num, columns = len(fit.misfit), light.shape[1]
-    turns = level.turns(fit.unit, fit.length, pixels)
+    facing = (np.ascontiguousarray(fit.unit), fit.length)
+    view = (level.camera.numbers, level.domain.pixels[pixels])
+    photos = level.photos.some(pixels)
     places = EVERYWHERE if fit.fields is None else np.ascontiguousarray(fit.fields)
-    unit = np.ascontiguousarray(fit.unit)
-    at = (own.exponents, unit, *turns, own.fields, places, coefficients)
+    shading = (own.exponents, *facing, *view, own.fields, places, coefficients)
+    at: tuple[Any, ...] = (*shading, photos.numbers, photos.scale)
     tiles, passes = elimination.padded(num) if keep else 0, elimination.num_passes(num)
     terms = np.empty((tiles, own.size, TILE), np.float32)
     shades = np.empty((tiles, 3, columns, TILE), np.float32)
     gathered = np.zeros((passes if gather else 0, own.size, columns), np.float32)
     blocks, slopes = np.empty((3, num), np.float32), np.empty((2, num), np.float32)
     elimination.linearise(
-        *at, level.photos[pixels], weight, level.num_channels, fit.albedo, blocks, slopes, gathered,
-        terms, shades,
+        *at, weight, level.num_channels, fit.albedo, blocks, slopes, gathered, terms, shades
     )  # fmt: skip
     return Linearised(at, blocks, slopes, elimination.summed(gathered), terms, shades)
 
@@ -148,11 +157,12 @@ def first_light(level: PyramidLevel, surface: Heights, order: int) -> Light:
     """Light of a surface, the albedo starting at the photos' overall brightness."""
     unit, _ = level.normals(*level.slopes(surface))
     terms = harmonics(unit.T.astype(float), order)
-    num = level.photos.shape[1] // level.num_channels
-    light = np.zeros((num_harmonics(order), level.photos.shape[1]))
+    every = level.photos.values()
+    num = every.shape[1] // level.num_channels
+    light = np.zeros((num_harmonics(order), every.shape[1]))
     for c in range(level.num_channels):
         own = slice(c * num, (c + 1) * num)
-        photos = level.photos[:, own].astype(float)
+        photos = every[:, own].astype(float)
         albedo = np.linalg.norm(photos, axis=1)
         for _ in range(_FIRST_ROUNDS):
             scaled = terms * albedo[:, None]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from anylight.facets.grid import FacetGrid, Heights
@@ -11,13 +11,16 @@ from anylight.facets.resolution import block_of
 from anylight.geometry.camera import Perspective
 from anylight.kernels.monomials import place_fields
 from anylight.photometry.near import relative_places
+from anylight.threads import in_parallel
+
+from .packed import PackedPhotos, pack
 
 
 @dataclass(frozen=True, eq=False)
 class PyramidLevel(FacetGrid):
     """The photos of the facets at one resolution."""
 
-    photos: Float[np.ndarray, "P CR"]
+    photos: PackedPhotos
     """Eigen-photos of every pixel, channel by channel."""
     num_channels: int
     cover: Float[np.ndarray, " P"]
@@ -38,28 +41,39 @@ class PyramidLevel(FacetGrid):
     def reweighed(self, cover: Float[np.ndarray, " P"]) -> "PyramidLevel":
         """The same level where pixels count differently."""
         other = replace(self, cover=cover)
-        for name in ("domain", "grid", "here", "rows", "view"):
+        for name in ("domain", "grid", "here", "rows"):
             vars(other)[name] = getattr(self, name)
         return other
 
 
+def _means(level: PyramidLevel, own: Int[np.ndarray, " P"], num: int) -> Float[np.ndarray, "B CR"]:
+    """Mean photos of blocks, from the number of every pixel's block, as pixels count."""
+    # A pixel for every row, in its block's column; other way round, rows sum up blocks.
+    begins = np.arange(len(own) + 1)
+    share = level.cover.astype(np.float32)
+    total = np.asarray(csr_array((share, own, begins), (len(own), num)).sum(axis=0))
+    sums = csr_array((share * level.photos.scale, own, begins), (len(own), num)).T
+    numbers, means = level.photos.numbers, np.empty((num, level.photos.num_columns), np.float32)
+    each = numbers.shape[1] // level.num_channels
+
+    def average(channel: int) -> None:
+        columns = slice(channel * each, (channel + 1) * each)
+        means[:, columns] = sums @ numbers[:, columns].astype(np.float32)
+        means[:, columns] /= total[:, None]
+
+    in_parallel(average, range(level.num_channels))
+    return means
+
+
 def halve(level: PyramidLevel) -> PyramidLevel:
     """Average blocks of two by two pixels."""
-    height, width = ((n + 1) // 2 for n in level.mask.shape)
     present, own = block_of(level.mask)
-    # A pixel for every row, in its block's column; other way round, rows sum up blocks.
-    shares = csr_array(
-        (level.cover.astype(np.float32), own, np.arange(len(own) + 1)), (len(own), len(present))
-    )
-    cover = np.bincount(own, level.cover)
-    photos = shares.T @ level.photos
-    photos /= cover[:, None].astype(np.float32)
-    mask = np.zeros(height * width, bool)
-    mask[present] = True
+    mask = np.zeros([(n + 1) // 2 for n in level.mask.shape], bool)
+    mask.ravel()[present] = True
     return replace(
         level,
-        mask=mask.reshape(height, width),
+        mask=mask,
         camera=level.camera.resized(0.5),
-        photos=photos,
-        cover=(cover / 4).astype(np.float32),
+        photos=pack(_means(level, own, len(present))),
+        cover=(np.bincount(own, level.cover) / 4).astype(np.float32),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -13,7 +12,7 @@ from anylight.facets.modes import Modes, smooth_modes
 from anylight.joint.problem.fit import Fit, Light, evaluate, raised
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.terms.protocol import Term
-from anylight.model.journal import page
+from anylight.model.journal import Page, page
 from anylight.model.status import Status
 
 from .system import Damping, Moving, System
@@ -173,10 +172,13 @@ def newton(
         effort: when to stop.
         stage: for the reports.
     """
-    begun = partial(_newton, level, terms, surface, light, order, effort, stage)
+    steps = _newton(level, terms, surface, light, order, effort, stage)
     place = page("newton", level, tuple(terms), surface, light, order, effort, stage)
-    if place is None:
-        return (yield from begun())
+    return steps if place is None else _remembered(place, level, steps)
+
+
+def _remembered(place: Page, level: PyramidLevel, steps: Steps) -> Steps:
+    """The same steps, or what is remembered of them."""
     found = place.recall(NewtonReport)
     if found is not None:
         surface, light, energy, scale, status, reports = found[0]
@@ -185,7 +187,7 @@ def newton(
         for report in reports:
             yield state, report
         return state
-    begin, told, steps = perf_counter(), [], begun()
+    begin, told = perf_counter(), []
     try:
         while True:
             state, report = next(steps)
@@ -210,6 +212,7 @@ def _newton(
     """Take the steps; arguments as for `newton`."""
     damping = effort.damping
     state = assess(level, surface, raised(level, light, order), terms)
+    del surface  # large, and the states have their own
     if not np.isfinite(state.energy):
         return replace(state, status=Status.NOT_FINITE)
     smooth = smooth_modes(level, state.surface)
@@ -285,6 +288,7 @@ def _accepted(
         if system.damp(Damping(damping, _LIGHT_SHARE * damping)):
             status = Status.NO_DESCENT
             step = system.solve(_RTOL, effort.linear_iterations, moving=effort.moving(iteration))
+            system.relax()
             taken += step.iterations
             trial = level.centred(state.surface + step.surface)
             light = state.light + step.light

@@ -110,10 +110,12 @@ class System:
         self._matrix = basis_of(level, self.light).matrix
         terms = max(self._matrix.shape[1], _KEPT_TERMS)
         keep = level.size * terms <= _KEPT_PIXELS * _KEPT_TERMS
-        self._at = linearise(level, self.light, self.fit, self.weight, keep=keep)
-        self.blocks = self._at.blocks
-        self.light_gradient = self._matrix @ self._at.light
-        self.surface_gradient = level.scatter(self._at.slopes[0], self._at.slopes[1], np.float32)
+        found = linearise(level, self.light, self.fit, self.weight, keep=keep)
+        self.blocks, self._at = found.blocks, found.at
+        self._kept = (found.terms, found.shades)
+        self.light_gradient = self._matrix @ found.light
+        self.surface_gradient = level.scatter(found.slopes[0], found.slopes[1], np.float32)
+        del found
         for term in self.terms:
             term.add_gradient(self.surface_gradient)
         self._coarse = CoarseSystem(
@@ -132,16 +134,15 @@ class System:
 
     def multiply(self, change: Unknowns) -> Unknowns:
         """Jᵀ W J, the terms' and the damping's curvature included."""
-        level, at = self.level, self._at
+        level = self.level
         surface, light = change
-        p, q = level.slopes(surface)
+        slope = level.slopes(surface)
         change_light = np.ascontiguousarray(light.T @ self._matrix, np.float32)
-        slope = np.empty((2, level.size), np.float32)
         passes = elimination.num_passes(level.size)
         gathered = np.empty((passes, *self._matrix.shape[1:], light.shape[1]), np.float32)
         elimination.normal_product(
-            *at.at, self.weight, level.num_channels, self.fit.albedo, at.terms, at.shades,
-            change_light, p, q, slope, gathered,
+            *self._at, self.weight, level.num_channels, self.fit.albedo, *self._kept, change_light,
+            *slope, slope, gathered,
         )  # fmt: skip
         out = level.scatter(slope[0], slope[1], np.float32)
         facets.hold(surface, self._edge, level.cover, level.here, level.rows, out)
@@ -167,7 +168,7 @@ class System:
         return True
 
     def _precondition(self, source: Unknowns, moving: Moving) -> Unknowns:
-        smooth = self._inverse(source.surface).copy()
+        smooth = self._inverse(source.surface)
         amounts, back = self._coarse.solve(self.modes.collect(source.surface), source.light)
         self.modes.add(amounts, smooth)
         if moving is Moving.LIGHT:
@@ -198,3 +199,7 @@ class System:
         system = Linear(multiply, lambda r: self._precondition(r, moving))
         ended = descend(space, system, found, left, max_iterations, relative=rtol)
         return Step(*found, ended.iterations, ended.relative)
+
+    def relax(self) -> None:
+        """Let go of the preconditioner, which is large; `damp` builds the next."""
+        del self._inverse

@@ -80,7 +80,7 @@ def open_weights() -> GaugeWeights:
 
 def in_view(level: FacetGrid, vectors: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, "3 P"]:
     """Turn the vectors of every pixel as its ray must turn to become the optical axis."""
-    return viewing.in_view(level.view, vectors)
+    return viewing.in_view(level.camera.numbers, level.domain.pixels, vectors)
 
 
 def out_of_view(level: FacetGrid, vector: Float[np.ndarray, " 3"]) -> Float[np.ndarray, "3 P"]:
