@@ -256,7 +256,7 @@ def share_columns(begin, end, e, se, sw, left):
 def share_rows(begin, end, s, se, sw, up):
     """The same for nodes between two coarse rows: how much belongs to the upper one."""
     half, none = up.dtype.type(0.5), up.dtype.type(0)
-    for big in range(begin, end):
+    for big in range(begin, min(end, len(s) // 2)):
         i = 2 * big
         for j in range(1, s.shape[1] - 1):
             here = max(-(se[i - 1, j - 1] + s[i - 1, j] + sw[i - 1, j + 1]), none)
