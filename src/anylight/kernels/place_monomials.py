@@ -48,15 +48,30 @@ def at(
 @loop(_OPTIONS, over="field", grain=16)
 def _collect(begin, end, field, height, inside, frame, out):
     for i in range(begin, end):
-        values, total = np.empty(NUM), out[i]
-        for k in range(NUM):
-            total[k] = 0.0
-        y = (i - frame[0]) / frame[2]
+        row, own, here, total = field[i], height[i], inside[i], out[i]
+        # Along a row only powers of x change: six sums tell all of a degree up to five.
+        a = b = c = d = e = f = h = hx = 0.0
         for j in range(field.shape[1]):
-            if inside[i, j]:
-                _fill((j - frame[1]) / frame[2], y, height[i, j], values)
-                for k in range(NUM):
-                    total[k] += field[i, j] * values[k]
+            x, given = (j - frame[1]) / frame[2], np.float64(row[j]) if here[j] else 0.0
+            square, raised = x * x, given * own[j]
+            a += given
+            b += given * x
+            c += given * square
+            d += given * square * x
+            e += given * square * square
+            f += given * square * square * x
+            h += raised
+            hx += raised * x
+        y = (i - frame[0]) / frame[2]
+        total[0] = a
+        k = 1
+        for degree in range(1, DEGREE + 1):
+            for n in range(degree):
+                total[k + n] = total[k - degree + n] * y
+            power = b if degree == 1 else c if degree == 2 else d if degree == 3 else e
+            total[k + degree] = f if degree == DEGREE else power
+            k += degree + 1
+        total[k], total[k + 1], total[k + 2] = h, hx, h * y
 
 
 def collect(
@@ -97,13 +112,21 @@ def squares(
 @loop(_OPTIONS, over="out", grain=16)
 def expand(begin, end, amounts, height, inside, frame, out):
     """Add so much of every mode to `out`."""
+    power = np.empty((1, DEGREE + 1))[0]
     for i in range(begin, end):
-        values = np.empty(NUM)
         y = (i - frame[0]) / frame[2]
+        # Along a row the monomials make one polynomial of x.
+        for n in range(DEGREE + 1):
+            total = 0.0
+            for m in range(DEGREE - n, -1, -1):
+                degree = n + m
+                total = total * y + amounts[degree * (degree + 1) // 2 + n]
+            power[n] = total
+        a, b, c, d, e, f = power[0], power[1], power[2], power[3], power[4], power[5]
+        first = amounts[NUM - 3] + amounts[NUM - 1] * y
+        along, row, own, here = amounts[NUM - 2], out[i], height[i], inside[i]
         for j in range(out.shape[1]):
-            if inside[i, j]:
-                _fill((j - frame[1]) / frame[2], y, height[i, j], values)
-                total = 0.0
-                for k in range(NUM):
-                    total += amounts[k] * values[k]
-                out[i, j] += total
+            x = (j - frame[1]) / frame[2]
+            low = a + x * (b + x * (c + x * (d + x * (e + x * f))))
+            total = low + own[j] * (first + along * x)
+            row[j] += total if here[j] else 0.0
