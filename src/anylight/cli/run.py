@@ -27,7 +27,7 @@ from anylight.model.status import Status
 from anylight.pipeline import RunOptions, steps
 from anylight.runs.folder import OWNED, OutputOptions, leave, troubles, untold
 from anylight.runs.place import Identity, is_finished, place_of, run_key
-from anylight.threads import IS_KEPT, compiling
+from anylight.threads import IS_KEPT, compiling, use_threads
 
 from .flags import MethodFlags, settings_of
 from .interrupt import stopping, undisturbed
@@ -85,6 +85,7 @@ class Run:
         if not self.again and is_finished(out, identity, self.asked()):
             say(console, f"{FINISHED}: {out} (--again runs it anew)")
             return
+        use_threads(self.solver.threads)
         with shown_progress(console) as report:
             intake = load(self.capture, self.intake, report)
             examination = examine(intake, report)

@@ -1,10 +1,12 @@
 """Photos that are blurred."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 
 from anylight.model.capture import Capture
 from anylight.model.finding import Finding
+from anylight.photometry.means import block_means, grey
+from anylight.threads import in_parallel
 
 from .places import photo_name, window_of
 
@@ -12,11 +14,16 @@ _BLURRED, _SOFT = 0.5, 0.14
 """A photo is blurred if its finest detail is less than this share of what is usual. All are soft if
 pixels bend by less than this share of what blocks of four by four do: sharp photographs have 0.25
 and more, a blur of 1.5 pixels leaves 0.1."""
+_ROWS = 64
+"""Looked at together; whole blocks of four."""
 
 
 def blurred_photos(capture: Capture) -> list[int]:
     """Numbers of the photos that are less sharp than is usual here."""
-    sharp = _sharpnesses(capture)
+    return _blurred(_sharpnesses(capture))
+
+
+def _blurred(sharp: Float[np.ndarray, " M"] | None) -> list[int]:
     if sharp is None or float(np.nanmedian(sharp)) < _SOFT:
         return []
     return [int(i) for i in np.flatnonzero(sharp < _BLURRED * float(np.nanmedian(sharp)))]
@@ -36,7 +43,7 @@ def about_sharpness(capture: Capture) -> list[Finding]:
                 "Focus on the object, and close the aperture; --downscale 2 loses nothing here.",
             )
         ]
-    blurred = blurred_photos(capture)
+    blurred = _blurred(sharp)
     if not blurred:
         return [Finding("good", "sharpness", "All photos are equally sharp.")]
     names = ", ".join(photo_name(capture, i) for i in blurred[:4])
@@ -56,13 +63,18 @@ def _sharpnesses(capture: Capture) -> Float[np.ndarray, " M"] | None:
     window = window_of(capture)
     if min(window.shape[1:3]) < 32:
         return None
-    sharp = np.array([_sharpness(photo.mean(axis=2, dtype=np.float32)) for photo in window])
+    sharp = np.array(in_parallel(_sharpness, window))
     return sharp if np.isfinite(sharp).any() else None
 
 
-def _sharpness(image: Float[np.ndarray, "h w"]) -> float:
+def _sharpness(photo: Shaped[np.ndarray, "h w C"]) -> float:
     """Second difference of pixels over that of blocks of four by four; NaN if there is none."""
-    height, width = (4 * (n // 4) for n in image.shape)
-    blocks = image[:height, :width].reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
-    fine, coarse = (np.abs(np.diff(part, 2, axis=1)).mean() for part in (image, blocks))
+    sums, counts = np.zeros(2), np.zeros(2)
+    for start in range(0, len(photo), _ROWS):
+        image = grey(photo[start : start + _ROWS])
+        for scale, part in enumerate((image, block_means(image, 4))):
+            bends = np.diff(part, 2, axis=1)
+            sums[scale] += np.abs(bends, out=bends).sum(dtype=float)
+            counts[scale] += bends.size
+    fine, coarse = sums / counts
     return float(fine / coarse) if coarse > 0 else np.nan

@@ -11,6 +11,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Shaped
 from scipy import fft, ndimage
 
+from anylight.photometry.means import block_means
+from anylight.threads import in_parallel
+
 _WORKING_SIDE = 700
 _SEARCH = 0.06
 """Shifts of up to this share of the longer side are found."""
@@ -46,17 +49,18 @@ class Shifts:
 def find_shifts(photos: Shaped[np.ndarray, "M H W C"]) -> Shifts:
     """Measure all photos against their mean, refined as the mean gets sharper."""
     step = max(1, min(max(photos.shape[1:3]) // _WORKING_SIDE, *photos.shape[1:3]))
-    details = [_details(photo, step) for photo in photos]
-    spectra = np.stack([fft.rfft2(detail, workers=2) for detail in details])
+    details = in_parallel(lambda photo: _details(photo, step), photos)
+    spectra = np.stack(in_parallel(fft.rfft2, details))
     shape = details[0].shape
     del details
     offsets, sureness = np.zeros((len(photos), 2)), np.zeros(len(photos))
     for _ in range(_ROUNDS):
-        moved = np.stack([_moved(s, -o, shape) for s, o in zip(spectra, offsets, strict=True)])
-        total = moved.sum(axis=0)
-        for index, spectrum in enumerate(spectra):
-            others = total - moved[index]
-            offsets[index], sureness[index] = _offset(spectrum, others, shape)
+        back = [(spectrum, -offset) for spectrum, offset in zip(spectra, offsets, strict=True)]
+        moved = in_parallel(lambda one: _moved(*one, shape), back)
+        total = np.sum(moved, axis=0)
+        others = [(spectrum, total, own) for spectrum, own in zip(spectra, moved, strict=True)]
+        found = in_parallel(lambda one: _offset(one[0], one[1] - one[2], shape), others)
+        offsets, sureness = (np.array(part) for part in zip(*found, strict=True))
         offsets -= np.median(offsets, axis=0)
     return Shifts(offsets * step, sureness)
 
@@ -81,9 +85,7 @@ def align(
 
 
 def _details(photo: Shaped[np.ndarray, "H W C"], step: int) -> Float[np.ndarray, "h w"]:
-    height, width = (side // step * step for side in photo.shape[:2])
-    grey = photo[:height, :width].mean(axis=2, dtype=np.float32)
-    grey = grey.reshape(height // step, step, width // step, step).mean(axis=(1, 3))
+    grey = block_means(photo, step).mean(axis=2, dtype=np.float32)
     logarithm = np.log(grey + 0.02 * max(float(np.quantile(grey, 0.99)), 1e-9))
     detail = ndimage.gaussian_filter(logarithm, 0.8) - ndimage.gaussian_filter(logarithm, 4.0)
     spread = ndimage.gaussian_filter(detail**2, 8.0) + 1e-4
@@ -104,7 +106,7 @@ def _offset(
     """Peak of the correlation, refined by a parabola."""
     cross = spectrum * reference.conj()
     phase = cross / np.maximum(np.abs(cross), 1e-3 * np.abs(cross).mean() + 1e-30)
-    correlation = fft.irfft2(phase * np.sqrt(np.abs(cross)), shape, workers=2)
+    correlation = fft.irfft2(phase * np.sqrt(np.abs(cross)), shape)
     reach = max(3, int(_SEARCH * max(shape)))
     reach = max(min(reach, min(shape) // 2 - 2), 0)
     window = np.roll(correlation, (reach, reach), (0, 1))[: 2 * reach + 1, : 2 * reach + 1]

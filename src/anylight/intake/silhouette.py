@@ -17,6 +17,7 @@ from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
 from anylight.arrays import Mask
+from anylight.photometry.means import block_means, grey
 
 _WORKING_SIDE = 320
 _ROUNDS = 4
@@ -104,18 +105,16 @@ def _statistics(
     photos: Shaped[np.ndarray, "M H W C"], step: int, progress: Callable[[float], object]
 ) -> tuple[Float[np.ndarray, "h w C"], Float[np.ndarray, "h w"]]:
     """Mean colour, and the standard deviation of brightness over the photos, on small photos."""
-    height, width = (max(side // step, 1) * step for side in photos.shape[1:3])
-    channels = photos.shape[3]
-    total = np.zeros((height // step, width // step, channels))
+    height, width = (side // step for side in photos.shape[1:3])
+    total = np.zeros((height, width, photos.shape[3]))
     first, second = np.zeros(total.shape[:2]), np.zeros(total.shape[:2])
     top = np.iinfo(photos.dtype).max if photos.dtype.kind == "u" else 1.0
     for index, photo in enumerate(photos):
-        small = photo[:height, :width].reshape(height // step, step, width // step, step, channels)
-        small = small.mean(axis=(1, 3), dtype=np.float32) / top
-        grey = small.mean(axis=2)
+        small = block_means(photo, step).astype(np.float32) / top
+        mean = small.mean(axis=2)
         total += small
-        first += grey
-        second += grey**2
+        first += mean
+        second += mean**2
         progress((index + 1) / len(photos))
     count = len(photos)
     return total / count, np.sqrt(np.maximum(second / count - (first / count) ** 2, 0))
@@ -125,9 +124,9 @@ def _features(
     mean: Float[np.ndarray, "h w C"], spread: Float[np.ndarray, "h w"]
 ) -> Float[np.ndarray, "h w F"]:
     """Logarithms of brightness and variation, and colour, each in units of its own spread."""
-    grey = mean.mean(axis=2)
-    floor = 0.01 * max(float(np.quantile(grey, 0.95)), 1e-9)
-    layers = [np.log(grey + floor), np.log(spread + 0.3 * floor)]
+    bright = mean.mean(axis=2)
+    floor = 0.01 * max(float(np.quantile(bright, 0.95)), 1e-9)
+    layers = [np.log(bright + floor), np.log(spread + 0.3 * floor)]
     if mean.shape[2] >= 3:
         red, green, blue = (np.log(mean[..., c] + 2 * floor) for c in range(3))
         layers += [red - green, (red + green) / 2 - blue]
@@ -273,10 +272,9 @@ def _sharpened(
     """Bring the outline to full resolution: locally, object-ness is linear in log brightness."""
     guide = np.zeros(photos.shape[1:3], np.float32)
     for photo in photos[:: max(1, len(photos) // 8)]:
-        guide += photo.mean(axis=2, dtype=np.float32)
+        guide += grey(photo)
     guide = np.log(guide + 0.01 * max(float(guide[::step, ::step].max()), 1e-9))
-    height, width = share.shape
-    small = guide[: height * step, : width * step].reshape(height, step, width, step).mean((1, 3))
+    small = block_means(guide, step)
     window = 5
     mean_guide, mean_share = (ndimage.uniform_filter(x, window) for x in (small, share))
     variance = ndimage.uniform_filter(small**2, window) - mean_guide**2

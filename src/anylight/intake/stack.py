@@ -11,6 +11,7 @@ from anylight.errors import InvalidInputError
 from anylight.io.metadata import Metadata
 from anylight.io.room import check_memory
 from anylight.photometry.transfer import linear_from_srgb, srgb_to_linear
+from anylight.threads import in_parallel
 
 from .forecast import bytes_to_read
 from .photo import read_photo
@@ -173,8 +174,10 @@ def linear_stack(
             if fact.bits != 32:
                 photo[:] = srgb_to_linear(photo)
         return photos
-    first = linear_from_srgb(photos[0])
-    linear = np.empty(photos.shape, first.dtype)
-    for index, photo in enumerate(photos):
-        linear[index] = linear_from_srgb(photo)
+    linear = np.empty(photos.shape, np.uint16)
+
+    def undo(index: int) -> None:
+        linear_from_srgb(photos[index], linear[index])
+
+    in_parallel(undo, range(len(photos)))
     return linear

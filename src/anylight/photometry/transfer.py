@@ -3,7 +3,7 @@
 from functools import cache
 
 import numpy as np
-from jaxtyping import Float, Shaped, UInt8
+from jaxtyping import Float, Shaped, UInt8, UInt16
 
 
 def srgb_to_linear(coded: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
@@ -30,15 +30,27 @@ def screen_bytes(linear: Float[np.ndarray, "*n"]) -> UInt8[np.ndarray, "*n"]:
     return _screen_table()[steps.astype(np.uint16)]
 
 
-def linear_from_srgb(photo: Shaped[np.ndarray, "*n"]) -> Shaped[np.ndarray, "*n"]:
+@cache
+def _linear_table(top: int) -> UInt16[np.ndarray, " levels"]:
+    return np.round(srgb_to_linear(np.arange(top + 1) / top) * 65535).astype(np.uint16)
+
+
+def linear_from_srgb(
+    photo: Shaped[np.ndarray, "*n"], out: UInt16[np.ndarray, "*n"] | None = None
+) -> Shaped[np.ndarray, "*n"]:
     """Undo the curve by a table; 8 and 16 bit become linear 16 bit.
 
     Linear 16 bit separate all 256 coded levels of 8 bit; of 16 coded bits the darkest levels merge,
     far below any camera's noise. Integers keep saying which samples are saturated. Float photos are
     linear by nature and pass unchanged.
+
+    Args:
+        photo: coded values.
+        out: of integers: where to put the linear ones.
     """
     if photo.dtype == np.float32:
         return photo
-    top = np.iinfo(photo.dtype).max
-    table = srgb_to_linear(np.arange(top + 1) / top)
-    return np.round(table * 65535).astype(np.uint16)[photo]
+    linear = np.empty(photo.shape, np.uint16) if out is None else out
+    # No index is out of range; asked to clip, NumPy writes straight into the result.
+    np.take(_linear_table(int(np.iinfo(photo.dtype).max)), photo, out=linear, mode="clip")
+    return linear
