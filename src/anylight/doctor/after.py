@@ -37,7 +37,7 @@ def diagnose(
     scene = result.reconstruction
     findings = []
     assert scene.photos is not None
-    misfits = photo_misfits(scene, capture.photos[scene.photos], capture.full_scale)
+    misfits = photo_misfits(scene, capture.some(scene.photos).photos, capture.full_scale)
     if misfits is not None:
         findings += _about_fit(misfits, result, capture, examination)
     findings += [

@@ -85,7 +85,7 @@ def record(
         **_course(result.trace),
         "photos": _names(capture, photos),
         "inputs": {
-            "photos_sha256": _digest(capture.photos[photos]),
+            "photos_sha256": _digest(capture.some(photos).photos),
             "mask_sha256": _digest(capture.mask),
             "K": capture.camera.matrix.tolist(),
             "camera": kind_of(capture.camera),
@@ -128,7 +128,7 @@ def story(
     return Story(
         title=intake.source.name,
         scene=scene,
-        photos=capture.photos[scene.photos],
+        photos=capture.some(scene.photos).photos,
         full_scale=capture.full_scale,
         names=tuple(_names(capture, scene.photos)),
         before=findings[0],
@@ -173,7 +173,8 @@ def _names(capture: Capture, photos: np.ndarray) -> list[str]:
 
 def _digest(array: np.ndarray) -> str:
     digest = hashlib.sha256(f"{array.dtype} {array.shape}".encode())
-    digest.update(np.ascontiguousarray(array).tobytes())
+    for part in array:
+        digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
 
 
