@@ -4,11 +4,13 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap, Photos
+from anylight.geometry.bands import BandMask, Values, bands, fill
 from anylight.geometry.camera import Camera
-from anylight.geometry.domain import Domain
 from anylight.geometry.normals import angles_deg
 from anylight.model.reconstruction import Reconstruction
+from anylight.photometry.means import block_means
 from anylight.photometry.transfer import screen_bytes
+from anylight.threads import in_parallel
 
 Picture = UInt8[np.ndarray, "H W 3"]
 Sheet = UInt8[np.ndarray, "h w 3"]
@@ -17,76 +19,96 @@ Sheet = UInt8[np.ndarray, "h w 3"]
 _BACKGROUND = 26
 
 
-def radiance_picture(image: Float[np.ndarray, "H W C"], white: float = 1.0) -> Picture:
+def radiance_picture(
+    image: Float[np.ndarray, "*n C"], white: float = 1.0
+) -> UInt8[np.ndarray, "*n 3"]:
     """Linear light as a screen shows it; grey is repeated over the channels."""
-    if image.shape[2] < 3:
-        image = np.repeat(image[..., :1], 3, axis=2)
+    if image.shape[-1] < 3:
+        image = np.repeat(image[..., :1], 3, axis=-1)
     return screen_bytes(image[..., :3] / white)
 
 
 def depth_picture(depth: DepthMap, mask: Mask) -> Picture:
     """Near is bright, far is dark."""
-    inside = depth[mask]
-    low, high = np.quantile(inside, [0.005, 0.995])
-    nearness = 1 - (depth - low) / max(high - low, 1e-12)
-    return _on_background(np.repeat(0.08 + 0.9 * nearness[..., None], 3, axis=2), mask)
+    low, high = np.quantile(depth[mask], [0.005, 0.995])
+
+    def nearness(rows: slice, inside: BandMask) -> Float[np.ndarray, "n 1"]:
+        near = 1 - (depth[rows][inside] - low) / max(high - low, 1e-12)
+        return 0.08 + 0.9 * near[:, None]
+
+    return _drawn(mask, nearness)
 
 
 def normal_picture(normals: NormalMap, mask: Mask) -> Picture:
     """The usual look (OpenGL): red right, green up, blue to the viewer."""
-    return _on_background((normals * [1.0, -1.0, -1.0] + 1) / 2, mask)
+    return _drawn(mask, lambda rows, inside: (normals[rows][inside] * [1.0, -1.0, -1.0] + 1) / 2)
 
 
 def albedo_picture(albedo: AlbedoMap, mask: Mask) -> Picture:
     """Albedo as a screen shows it, its 99.5 % quantile white."""
-    white = float(np.quantile(albedo[mask], 0.995))
-    return np.where(
-        mask[..., None],
-        radiance_picture(np.where(mask[..., None], albedo, 0), max(white, 1e-12)),
-        np.uint8(_BACKGROUND),
-    )
+    white = max(float(np.quantile(albedo[mask], 0.995)), 1e-12)
+    picture = np.full((*mask.shape, 3), _BACKGROUND, np.uint8)
+    fill(picture, mask, lambda rows, inside: radiance_picture(albedo[rows][inside], white))
+    return picture
 
 
 def shaded_picture(normals: NormalMap, mask: Mask, camera: Camera | None = None) -> Picture:
     """The shape alone, white, under a lamp from the upper left and a little fill light."""
     lamp = np.array([-0.5, -0.6, -0.62])
-    shade = np.clip(normals @ (lamp / np.linalg.norm(lamp)), 0, 1)
-    fill = np.clip(-normals[..., 2], 0, 1)
-    if camera is not None:
-        u, v = Domain(np.ones_like(mask)).pixels.T
-        rays = camera.rays(u, v).reshape(*mask.shape, 3)
-        fill = np.clip(-(normals * rays).sum(-1) / np.linalg.norm(rays, axis=-1), 0, 1)
-    return _on_background(np.repeat((0.75 * shade + 0.2 * fill)[..., None], 3, axis=2), mask)
+    lamp /= np.linalg.norm(lamp)
+
+    def shade(rows: slice, inside: BandMask) -> Float[np.ndarray, "n 1"]:
+        own = normals[rows][inside]
+        facing = -own[:, 2]
+        if camera is not None:
+            v, u = np.nonzero(inside)
+            rays = camera.rays(u.astype(float), (v + rows.start).astype(float))
+            length = np.sqrt(np.einsum("ij,ij->i", rays, rays))
+            facing = -np.einsum("ij,ij->i", own, rays) / length
+        light = 0.75 * np.clip(own @ lamp, 0, 1) + 0.2 * np.clip(facing, 0, 1)
+        return light[:, None]
+
+    return _drawn(mask, shade)
 
 
-def confidence_picture(confidence: Float[np.ndarray, "H W"], mask: Mask) -> Picture:
-    """Draw confidence: black is none, white is certain."""
-    return _on_background(np.repeat(confidence[..., None], 3, axis=2), mask)
-
-
-def openness_picture(openness: Float[np.ndarray, "H W"], mask: Mask) -> Picture:
-    """Draw openness: black sees nothing of the sky, white all of it."""
-    return _on_background(np.repeat(openness[..., None], 3, axis=2), mask)
+def share_picture(share: Float[np.ndarray, "H W"], mask: Mask) -> Picture:
+    """Draw a share: black is none, white is all (of confidence, of the sky that is seen)."""
+    return _drawn(mask, lambda rows, inside: share[rows][inside][:, None])
 
 
 def mask_picture(photos: Photos, mask: Mask) -> Picture:
     """The brightest of all photos at every pixel, the surroundings tinted."""
-    brightest = photos[0].astype(np.float32)
-    for photo in photos[1:]:
-        np.maximum(brightest, photo, out=brightest)
-    white = max(float(np.quantile(brightest[:: max(1, len(brightest) // 200)], 0.995)), 1e-12)
-    seen = radiance_picture(brightest, white)
-    tinted = np.round(seen * 0.35 + np.array([110.0, 10.0, 70.0])).astype(np.uint8)
-    return np.where(mask[..., None], seen, tinted)
+    brightest, picture = photos[0].copy(), np.empty((*mask.shape, 3), np.uint8)
+
+    def find(rows: slice) -> None:
+        for photo in photos[1:]:
+            np.maximum(brightest[rows], photo[rows], out=brightest[rows])
+
+    in_parallel(find, bands(mask.shape))
+    some = brightest[:: max(1, len(brightest) // 200)].astype(np.float32)
+    white = max(float(np.quantile(some, 0.995)), 1e-12)
+    tints = np.round(np.arange(256)[:, None] * 0.35 + [110.0, 10.0, 70.0]).astype(np.uint8)
+
+    def draw(rows: slice) -> None:
+        seen = radiance_picture(brightest[rows].astype(np.float32), white)
+        outside = ~mask[rows]
+        seen[outside] = tints[seen[outside], np.arange(3)]
+        picture[rows] = seen
+
+    in_parallel(draw, bands(mask.shape))
+    return picture
 
 
 def error_picture(
     normals: NormalMap, truth: NormalMap, mask: Mask, white_deg: float = 20.0
 ) -> Picture:
     """Angle between two normal maps: black is none, white is `white_deg` or more."""
-    angle = angles_deg(normals, truth)
-    share = np.where(np.isfinite(angle), angle / white_deg, 1.0)
-    return _on_background(np.repeat(np.clip(share, 0, 1)[..., None], 3, axis=2), mask)
+
+    def share(rows: slice, inside: BandMask) -> Float[np.ndarray, "n 1"]:
+        angle = angles_deg(normals[rows][inside], truth[rows][inside])
+        return np.where(np.isfinite(angle), angle / white_deg, 1.0)[:, None]
+
+    return _drawn(mask, share)
 
 
 def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
@@ -101,9 +123,9 @@ def scene_pictures(scene: Reconstruction) -> dict[str, Picture]:
     if scene.albedo is not None:
         pictures["albedo"] = albedo_picture(scene.albedo, scene.mask)
     if scene.confidence is not None:
-        pictures["confidence"] = confidence_picture(scene.confidence, scene.mask)
+        pictures["confidence"] = share_picture(scene.confidence, scene.mask)
     if scene.openness is not None:
-        pictures["openness"] = openness_picture(scene.openness, scene.mask)
+        pictures["openness"] = share_picture(scene.openness, scene.mask)
     return pictures
 
 
@@ -121,15 +143,15 @@ def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Sheet:
 def shrink(picture: Picture, longest: int) -> Sheet:
     """Reduce a picture by a whole factor so that no side exceeds a length."""
     factor = -(-max(picture.shape[:2]) // longest)
-    height, width = (side // factor * factor for side in picture.shape[:2])
-    blocks = picture[:height, :width].reshape(height // factor, factor, width // factor, factor, 3)
-    return np.round(blocks.mean(axis=(1, 3))).astype(np.uint8)
+    return np.round(block_means(picture, factor)).astype(np.uint8)
 
 
-def _on_background(values: Float[np.ndarray, "H W 3"], mask: Mask) -> Picture:
-    picture = _bytes(np.where(mask[..., None], values, 0))
-    return np.where(mask[..., None], picture, np.uint8(_BACKGROUND))
+def _drawn(mask: Mask, values: Values) -> Picture:
+    """Values from 0 to 1 as bytes, on the background; one value is grey."""
+    picture = np.full((*mask.shape, 3), _BACKGROUND, np.uint8)
+    fill(picture, mask, lambda rows, inside: _bytes(values(rows, inside)))
+    return picture
 
 
-def _bytes(values: Float[np.ndarray, "H W 3"]) -> Picture:
+def _bytes(values: Float[np.ndarray, "n c"]) -> UInt8[np.ndarray, "n c"]:
     return np.round(np.clip(values, 0, 1) * 255).astype(np.uint8)

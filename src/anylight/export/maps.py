@@ -1,12 +1,13 @@
 """Depth, normals, albedo, confidence and openness as images that say what their numbers mean."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 
+from anylight.geometry.bands import BandMask, Values, fill, finite_pixels
 from anylight.geometry.camera import Orthographic
 from anylight.io.depths import PREFIX
 from anylight.io.images import write_image
@@ -26,6 +27,9 @@ _FRAMES: dict[Convention, str] = {
 }
 _DEPTH_FRAME = "depth along the optical axis; camera: x right, y down, z forward"
 _TOP = 65535
+_NOISY = {"Compression": "rle"}
+"""Of PNG: 16 bits of measured values never repeat, so searching for what does takes half of the
+time and leaves larger files."""
 
 
 def write_depth(folder: Path, scene: Reconstruction) -> None:
@@ -34,17 +38,22 @@ def write_depth(folder: Path, scene: Reconstruction) -> None:
         return
     depth, holds = scene.depth, scene.mask & np.isfinite(scene.depth)
     said = {"unit": _unit(scene), "frame": _DEPTH_FRAME}
-    inside = np.where(holds, depth, np.nan).astype(np.float32)
-    _write_floats(folder / "depth.exr", inside[..., None], said, ["Z"])
-    low, high = (depth[holds].min(), depth[holds].max()) if holds.any() else (0.0, 0.0)
+    inside = np.full((*holds.shape, 1), np.nan, np.float32)
+    fill(inside, holds, lambda rows, held: depth[rows][held][:, None])
+    write_image(folder / "depth.exr", inside, _words(said), ["Z"])
+    known = depth[holds]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     step = float(high - low) / (_TOP - 1) or 1.0
-    levels = np.round((np.where(holds, depth, low) - low) / step) + 1
     coding = {
         "offset": repr(float(low)),
         "step": repr(step),
         "formula": "depth = offset + (value - 1) * step; value 0 is outside",
     }
-    _write_integers(folder / "depth.png", levels, holds, said | coding)
+
+    def levels(rows: slice, held: BandMask) -> Float[np.ndarray, "n 1"]:
+        return np.round((depth[rows][held][:, None] - low) / step) + 1
+
+    _write_levels(folder / "depth.png", holds, 1, levels, said | coding)
 
 
 def _unit(scene: Reconstruction) -> str:
@@ -59,33 +68,43 @@ def write_normals(folder: Path, scene: Reconstruction, convention: Convention) -
     """Write `normals.exr` and `normals.png` (16 bit over [−1, 1]); black outside."""
     if scene.normals is None:
         return
-    holds = scene.mask & np.isfinite(scene.normals).all(axis=-1)
-    field = np.where(holds[..., None], scene.normals, 0) * _AXES[convention]
+    normals, axes = scene.normals, _AXES[convention]
+    holds = scene.mask & finite_pixels(normals)
     said = {"convention": convention, "frame": _FRAMES[convention]}
-    _write_floats(folder / "normals.exr", field.astype(np.float32), said)
+    field = np.zeros(normals.shape, np.float32)
+    fill(field, holds, lambda rows, held: normals[rows][held] * axes)
+    write_image(folder / "normals.exr", field, _words(said))
     coding = {"formula": "normal = value / 65535 * 2 - 1; black is outside"}
-    levels = np.clip(np.round((field + 1) / 2 * _TOP), 1, _TOP)
-    _write_integers(folder / "normals.png", levels, holds, said | coding)
+
+    def levels(rows: slice, held: BandMask) -> Float[np.ndarray, "n 3"]:
+        return np.clip(np.round((normals[rows][held] * axes + 1) / 2 * _TOP), 1, _TOP)
+
+    _write_levels(folder / "normals.png", holds, 3, levels, said | coding | _NOISY)
 
 
 def write_albedo(folder: Path, scene: Reconstruction) -> None:
     """Write linear `albedo.exr` and, if grey or RGB, `albedo.png` (16 bit); black outside."""
     if scene.albedo is None:
         return
-    holds = scene.mask & np.isfinite(scene.albedo).all(axis=-1)
-    albedo = np.where(holds[..., None], scene.albedo, 0)
+    albedo = scene.albedo
+    holds = scene.mask & finite_pixels(albedo)
     said = {"transfer": "linear"}
-    _write_floats(folder / "albedo.exr", albedo.astype(np.float32), said)
+    field = np.zeros(albedo.shape, np.float32)
+    fill(field, holds, lambda rows, held: albedo[rows][held])
+    write_image(folder / "albedo.exr", field, _words(said))
     if albedo.shape[2] not in (1, 3):
         return
-    scale = max(1.0, float(albedo.max()))
+    scale = max(1.0, float(albedo[holds].max(initial=0)))
     coding = {
         "scale": repr(scale),
         "formula": "albedo = value / 65535 * scale, linear, not sRGB",
         "oiio:ColorSpace": "lin_rec709_scene",
     }
-    levels = np.round(np.clip(albedo / scale, 0, 1) * _TOP)
-    _write_integers(folder / "albedo.png", levels, holds, said | coding)
+
+    def levels(rows: slice, held: BandMask) -> Float[np.ndarray, "n C"]:
+        return np.round(np.clip(albedo[rows][held] / scale, 0, 1) * _TOP)
+
+    _write_levels(folder / "albedo.png", holds, albedo.shape[2], levels, said | coding | _NOISY)
 
 
 def write_confidence(folder: Path, scene: Reconstruction) -> None:
@@ -105,28 +124,26 @@ def write_openness(folder: Path, scene: Reconstruction) -> None:
 def _write_shares(
     path: Path, shares: Float[np.ndarray, "H W"], mask: Bool[np.ndarray, "H W"], formula: str
 ) -> None:
-    levels = np.round(np.clip(np.where(mask & np.isfinite(shares), shares, 0), 0, 1) * 255)
-    said = {"formula": formula, "oiio:ColorSpace": "data"}
-    write_image(path, levels[..., None].astype(np.uint8), said)
+    levels = np.zeros((*mask.shape, 1), np.uint8)
+    holds = mask & np.isfinite(shares)
+    fill(
+        levels, holds, lambda rows, held: np.round(np.clip(shares[rows][held], 0, 1) * 255)[:, None]
+    )
+    write_image(path, levels, {"formula": formula, "oiio:ColorSpace": "data"})
 
 
-def _write_floats(
+def _words(said: Mapping[str, str]) -> dict[str, str]:
+    """What an EXR says; no date, so that the same values give the same bytes."""
+    return {"DateTime": "", **{PREFIX + keyword: text for keyword, text in said.items()}}
+
+
+def _write_levels(
     path: Path,
-    pixels: Shaped[np.ndarray, "H W C"],
-    said: Mapping[str, str],
-    channel_names: Sequence[str] | None = None,
-) -> None:
-    """Write an EXR; without a date, so that the same values give the same bytes."""
-    words = {PREFIX + keyword: text for keyword, text in said.items()}
-    write_image(path, pixels, {"DateTime": "", **words}, channel_names)
-
-
-def _write_integers(
-    path: Path,
-    levels: Shaped[np.ndarray, "H W *C"],
     holds: Bool[np.ndarray, "H W"],
+    channels: int,
+    levels: Values,
     said: Mapping[str, str],
 ) -> None:
-    pixels = levels.reshape(*holds.shape, -1)
-    pixels = np.where(holds[..., None], pixels, 0).astype(np.uint16)
+    pixels = np.zeros((*holds.shape, channels), np.uint16)
+    fill(pixels, holds, levels)
     write_image(path, pixels, {"oiio:ColorSpace": "data", **said})

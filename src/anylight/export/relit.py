@@ -1,11 +1,12 @@
 """The object under lamps that were never there."""
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, UInt8
 
+from anylight.geometry.bands import BandMask, fill, finite_pixels
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.rerendering import lamp_light
-from anylight.pictures import Picture, radiance_picture, shrink
+from anylight.pictures import Sheet, radiance_picture, shrink
 
 LAMPS = {
     "left": (-0.8, 0.0, -0.6),
@@ -21,31 +22,37 @@ _GREY = 0.7
 _BACKGROUND = 26
 
 
-def relit_previews(scene: Reconstruction, size: int) -> dict[str, Picture]:
+def relit_previews(scene: Reconstruction, size: int) -> dict[str, Sheet]:
     """Pictures under each of the lamps, none of them longer than a size; none without normals."""
     if scene.normals is None:
         return {}
-    mask = scene.mask & np.isfinite(scene.normals).all(axis=-1)
-    albedo = np.full((*mask.shape, 1), _GREY)
+    normals, albedo = scene.normals, scene.albedo
+    mask = scene.mask & finite_pixels(normals)
     white = 1.0
-    if scene.albedo is not None:
-        mask &= np.isfinite(scene.albedo).all(axis=-1)
-        albedo = scene.albedo
+    if albedo is not None:
+        mask &= finite_pixels(albedo)
         white = max(float(np.quantile(albedo[mask], 0.995)), 1e-12) if mask.any() else 1.0
-    normals, albedo = (np.where(mask[..., None], field, 0) for field in (scene.normals, albedo))
     reached = _reached(scene, mask)
-    pictures = {}
-    for name, lamp in LAMPS.items():
-        light = np.maximum(normals @ np.array(lamp), 0)
-        ambient = np.full(mask.shape, _AMBIENT)
-        if reached is not None and scene.openness is not None:
-            light = reached[name]
-            ambient = _AMBIENT * np.where(mask, scene.openness, 0)
-        light = light * (1 - _AMBIENT) + ambient
-        picture = radiance_picture(albedo * light[..., None], white)
-        picture[~mask] = _BACKGROUND
-        pictures[name] = shrink(picture, size)
-    return pictures
+
+    def picture(name: str) -> Sheet:
+        lamp = np.array(LAMPS[name])
+
+        def seen(rows: slice, inside: BandMask) -> UInt8[np.ndarray, "n 3"]:
+            ambient: float | Float[np.ndarray, " n"] = _AMBIENT
+            if reached is not None and scene.openness is not None:
+                light = reached[name][rows][inside]
+                ambient = _AMBIENT * scene.openness[rows][inside]
+            else:
+                light = np.maximum(normals[rows][inside] @ lamp, 0)
+            light = (light * (1 - _AMBIENT) + ambient)[:, None]
+            paint = np.full((1, 1), _GREY) if albedo is None else albedo[rows][inside]
+            return radiance_picture(paint * light, white)
+
+        whole = np.full((*mask.shape, 3), _BACKGROUND, np.uint8)
+        fill(whole, mask, seen)
+        return shrink(whole, size)
+
+    return {name: picture(name) for name in LAMPS}
 
 
 def _reached(

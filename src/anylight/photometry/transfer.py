@@ -24,10 +24,12 @@ def _screen_table() -> UInt8[np.ndarray, " 65536"]:
 
 def screen_bytes(linear: Float[np.ndarray, "*n"]) -> UInt8[np.ndarray, "*n"]:
     """Linear values in [0, 1] as the 8 bits that a screen takes, by a table; others are clipped."""
-    steps = np.minimum(np.where(linear > 0, linear, 0), 1)  # what is no number is dark
+    steps = np.minimum(np.fmax(linear, 0), 1)  # what is no number is dark
     steps *= 65535
     steps += 0.5
-    return _screen_table()[steps.astype(np.uint16)]
+    coded = np.empty(steps.shape, np.uint8)
+    np.take(_screen_table(), steps.astype(np.uint16), out=coded, mode="clip")
+    return coded
 
 
 @cache
