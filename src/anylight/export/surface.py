@@ -7,12 +7,20 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, Int32, UInt8
 from scipy import ndimage
 
-from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap
+from anylight.arrays import AlbedoMap, DepthMap, Mask, NormalMap, PixelIndex
+from anylight.geometry.bands import bands, fill, finite_pixels
 from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.domain import ABSENT, Domain
-from anylight.geometry.jumps import surface_points, usual_step
+from anylight.geometry.jumps import (
+    SurfacePoints,
+    lengths,
+    steps_per_pixel,
+    surface_points,
+    usual_step,
+)
 from anylight.model.reconstruction import Reconstruction
 from anylight.pictures import radiance_picture
+from anylight.threads import chunks, in_parallel
 
 FRAME = "x right, y up, z towards the viewer; add the origin and the camera is at zero"
 """The object frame in words, for the files that hold it."""
@@ -53,33 +61,67 @@ def surface_mesh(scene: Reconstruction) -> SurfaceMesh:
     if is_pinhole:
         holds &= np.where(holds, scene.depth, 0) > 0
     domain = Domain(holds)
-    jump_u, jump_v = jumps(scene.camera, scene.depth, domain, scene.normals)
-    faces = _triangles(scene.depth, domain.numbers, jump_u, jump_v)
+    faces = _triangles(
+        scene.depth, domain.numbers, *jumps(scene.camera, scene.depth, domain, scene.normals)
+    )
     used = np.zeros(domain.size, bool)
     used[faces] = True
-    faces = (np.cumsum(used) - 1)[faces].astype(np.int32)
-
-    u, v = domain.pixels[used].T
-    points = scene.camera.points(u, v, domain.gather(scene.depth)[used]) * _TO_OBJECT
-    if not is_pinhole and scene.pixel_mm is not None:
-        points *= scene.pixel_mm
-    origin = (points.min(0) + points.max(0)) / 2 if len(points) else np.zeros(3)
-    points = points - origin
+    if not used.all():
+        faces = (np.cumsum(used, dtype=np.int32) - 1)[faces]
+        holds[holds] = used
+    points = _Points(scene.camera, scene.depth, holds, 1.0 if is_pinhole else scene.pixel_mm or 1.0)
+    origin = points.middle()
     texture, (top, left) = _texture(scene.albedo, scene.mask)
     height, width = texture.shape[:2]
-    rows, columns = v.astype(int) - top, u.astype(int) - left
+    rows, columns = points.v - top, points.u - left
+    across, down = ((np.arange(n) + 0.5).astype(float) / n for n in (width, height))
     return SurfaceMesh(
-        vertices=points.astype(np.float32),
+        vertices=points.all_from(origin),
         faces=faces,
         normals=_vertex_normals(
-            points, faces, None if scene.normals is None else domain.gather(scene.normals)[used]
+            points, faces, None if scene.normals is None else scene.normals[holds]
         ),
         colours=texture[rows, columns],
-        uv=np.stack([(columns + 0.5) / width, (rows + 0.5) / height], -1).astype(np.float32),
+        uv=np.stack([across.astype(np.float32)[columns], down.astype(np.float32)[rows]], -1),
         texture=texture,
         unit=scene.unit if is_pinhole else (None if scene.pixel_mm is None else "mm"),
         origin=(float(origin[0]), float(origin[1]), float(origin[2])),
     )
+
+
+class _Points:
+    """Points of the surface behind pixels, object frame, made a few at a time."""
+
+    def __init__(self, camera: Camera, depth: DepthMap, mask: Mask, scale: float) -> None:
+        self.v, self.u = (place.astype(np.int32) for place in np.nonzero(mask))
+        self._camera, self._depth, self._scale = camera, depth[mask], scale
+
+    def part(self, part: slice) -> Float[np.ndarray, "n 3"]:
+        """Some of them."""
+        u, v = self.u[part].astype(float), self.v[part].astype(float)
+        return self._camera.points(u, v, self._depth[part]) * (_TO_OBJECT * self._scale)
+
+    def middle(self) -> Float[np.ndarray, "3"]:
+        """Of the box around all of them."""
+        if not len(self.u):
+            return np.zeros(3)
+
+        def bounds(part: slice) -> Float[np.ndarray, "2 3"]:
+            points = self.part(part)
+            return np.stack([points.min(axis=0), points.max(axis=0)])
+
+        every = np.stack(in_parallel(bounds, chunks(len(self.u))))
+        return (every[:, 0].min(axis=0) + every[:, 1].max(axis=0)) / 2
+
+    def all_from(self, origin: Float[np.ndarray, "3"]) -> Float32[np.ndarray, "V 3"]:
+        """All of them, as seen from a point."""
+        places = np.empty((len(self.u), 3), np.float32)
+
+        def place(part: slice) -> None:
+            places[part] = self.part(part) - origin
+
+        in_parallel(place, chunks(len(places)))
+        return places
 
 
 def jumps(
@@ -89,22 +131,42 @@ def jumps(
 
     False where a pixel is missing.
     """
-    given = None if normals is None else domain.gather(normals)
-    points = surface_points(camera, domain.pixels, domain.gather(depth), given)
-    height, width = depth.shape
-    numbers = domain.numbers
-    pairs, places = [], []
-    for shape, first, second in (
-        ((height, width - 1), numbers[:, :-1], numbers[:, 1:]),
-        ((height - 1, width), numbers[:-1], numbers[1:]),
-    ):
-        both = (first != ABSENT) & (second != ABSENT)
-        pairs.append((first[both], second[both]))
-        places.append((np.zeros(shape, bool), both))
-    usual = usual_step(points, pairs)
-    for (found, both), (a, b) in zip(places, pairs, strict=True):
-        found[both] = points.jumps(a, b, usual)
-    return places[0][0], places[1][0]
+    mask, (height, width) = domain.mask, depth.shape
+    right, below = np.zeros((height, width - 1), bool), np.zeros((height - 1, width), bool)
+
+    def pairs(
+        rows: slice,
+    ) -> tuple[SurfacePoints, list[tuple[Bool[np.ndarray, "h w"], PixelIndex, PixelIndex]]]:
+        """Points of a band and of the row below it, and who is whose neighbour."""
+        reach = slice(rows.start, rows.stop + 1)
+        band = Domain(mask[reach])
+        pixels = band.pixels + [0.0, rows.start]
+        given = None if normals is None else band.gather(normals[reach])
+        points = surface_points(camera, pixels, band.gather(depth[reach]), given)
+        numbers, found = band.numbers, []
+        for first, second in (
+            (numbers[: rows.stop - rows.start, :-1], numbers[: rows.stop - rows.start, 1:]),
+            (numbers[:-1], numbers[1:]),
+        ):
+            both = (first != ABSENT) & (second != ABSENT)
+            found.append((both, first[both], second[both]))
+        return points, found
+
+    def steps(rows: slice) -> Float[np.ndarray, " n"]:
+        points, found = pairs(rows)
+        return steps_per_pixel(points, [(a, b) for _, a, b in found])
+
+    usual = 0.0
+    if normals is None or not finite_pixels(normals)[mask].all():  # else normals tell everything
+        usual = usual_step(np.concatenate(in_parallel(steps, bands(mask.shape))))
+
+    def find(rows: slice) -> None:
+        points, found = pairs(rows)
+        for jump, (both, a, b) in zip((right[rows], below[rows]), found, strict=True):
+            jump[both] = points.jumps(a, b, usual)
+
+    in_parallel(find, bands(mask.shape))
+    return right, below
 
 
 def _triangles(
@@ -118,44 +180,59 @@ def _triangles(
     Corners a and d share the diagonal bc, corners b and c share ad: the diagonal that allows more
     triangles is taken, else that with the smaller step.
     """
-    a, b, c, d = numbers[:-1, :-1], numbers[:-1, 1:], numbers[1:, :-1], numbers[1:, 1:]
-    has_a, has_b, has_c, has_d = (corner != ABSENT for corner in (a, b, c, d))
-    ab, cd = ~jump_u[:-1] & has_a & has_b, ~jump_u[1:] & has_c & has_d
-    ac, bd = ~jump_v[:, :-1] & has_a & has_c, ~jump_v[:, 1:] & has_b & has_d
-    at_a, at_b, at_c, at_d = ab & ac, ab & bd, ac & cd, bd & cd
-    more = at_a.astype(np.int8) + at_d - at_b - at_c
-    with np.errstate(invalid="ignore"):
-        step_bc = np.abs(depth[:-1, 1:] - depth[1:, :-1])
-        is_bc = (more > 0) | ((more == 0) & (step_bc <= np.abs(depth[:-1, :-1] - depth[1:, 1:])))
-    corners = (
-        (at_a & is_bc, (a, c, b)),
-        (at_d & is_bc, (b, c, d)),
-        (at_b & ~is_bc, (a, d, b)),
-        (at_c & ~is_bc, (a, c, d)),
-    )
-    return np.concatenate(
-        [np.stack([corner[kept] for corner in triple], -1) for kept, triple in corners]
-    )
+    width = numbers.shape[1]
+    kept = np.empty((4, len(numbers) - 1, width - 1), bool)
+
+    def choose(rows: slice) -> None:
+        reach = slice(rows.start, rows.stop + 1)
+        has, z = numbers[reach] != ABSENT, depth[reach]
+        along, down = ~jump_u[reach] & has[:, :-1] & has[:, 1:], ~jump_v[rows] & has[:-1] & has[1:]
+        ab, cd, ac, bd = along[:-1], along[1:], down[:, :-1], down[:, 1:]
+        at_a, at_b, at_c, at_d = ab & ac, ab & bd, ac & cd, bd & cd
+        more = at_a.astype(np.int8) + at_d - at_b - at_c
+        with np.errstate(invalid="ignore"):
+            is_smaller = np.abs(z[:-1, 1:] - z[1:, :-1]) <= np.abs(z[:-1, :-1] - z[1:, 1:])
+        is_bc = (more > 0) | ((more == 0) & is_smaller)
+        kept[:, rows] = at_a & is_bc, at_d & is_bc, at_b & ~is_bc, at_c & ~is_bc
+
+    in_parallel(choose, bands(kept.shape[1:]))
+    right, below, across = 1, width, width + 1
+    corners = ((0, below, right), (right, below, across), (0, across, right), (0, below, across))
+    places = [np.flatnonzero(of_kind) for of_kind in kept]
+    triangles = np.empty((sum(map(len, places)), 3), numbers.dtype)
+    start = 0
+    for place, triple in zip(places, corners, strict=True):
+        first = place + place // max(width - 1, 1)  # squares have one column less than pixels
+        for corner, offset in enumerate(triple):
+            triangles[start : start + len(place), corner] = numbers.ravel()[first + offset]
+        start += len(place)
+    return triangles
 
 
 def _vertex_normals(
-    points: Float[np.ndarray, "V 3"],
-    faces: Int[np.ndarray, "F 3"],
-    given: Float[np.ndarray, "V 3"] | None,
+    points: _Points, faces: Int[np.ndarray, "F 3"], given: Float[np.ndarray, "V 3"] | None
 ) -> Float32[np.ndarray, "V 3"]:
     """Given normals (camera frame) turned into the object frame, else those of the triangles."""
-    normals = np.full(points.shape, np.nan) if given is None else given * _TO_OBJECT
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    missing = ~(length[:, 0] > 0)
-    normals = normals / np.where(length > 0, length, np.nan)
+    normals = np.full((len(points.u), 3), np.nan, np.float32)
+
+    def turn(part: slice) -> None:
+        assert given is not None
+        turned = given[part] * _TO_OBJECT
+        length = lengths(turned)[:, None]
+        normals[part] = turned / np.where(length > 0, length, np.nan)
+
+    if given is not None:
+        in_parallel(turn, chunks(len(normals)))
+    missing = np.isnan(normals[:, 0])
     if missing.any():
-        sides = points[faces[:, 1:]] - points[faces[:, :1]]
+        every = points.part(slice(None))
+        sides = every[faces[:, 1:]] - every[faces[:, :1]]
         areas = np.cross(sides[:, 0], sides[:, 1])
         corners = faces.ravel()
-        sums = [np.bincount(corners, np.repeat(area, 3), len(points)) for area in areas.T]
+        sums = [np.bincount(corners, np.repeat(area, 3), len(every)) for area in areas.T]
         around = np.stack(sums, axis=-1)[missing]
-        normals[missing] = around / np.linalg.norm(around, axis=1, keepdims=True)
-    return normals.astype(np.float32)
+        normals[missing] = around / lengths(around)[:, None]
+    return normals
 
 
 def _texture(
@@ -172,10 +249,15 @@ def _texture(
     box = slice(top, int(rows[-1]) + 1), slice(left, int(columns[-1]) + 1)
     known = mask[box]
     if albedo is not None:
-        known = known & np.isfinite(albedo[box]).all(axis=-1)
+        known = known & finite_pixels(albedo[box])
     if albedo is None or not known.any():
         return np.full((*known.shape, 3), _GREY, np.uint8), (top, left)
-    nearest = ndimage.distance_transform_edt(~known, return_distances=False, return_indices=True)
-    filled = albedo[box][nearest[0], nearest[1]]
-    white = float(np.quantile(albedo[box][known], 0.995))
-    return radiance_picture(filled, max(white, 1e-12)), (top, left)
+    inside = albedo[box]
+    white = max(float(np.quantile(inside[known], 0.995)), 1e-12)
+    texture = np.empty((*known.shape, 3), np.uint8)
+    fill(texture, known, lambda rows, held: radiance_picture(inside[rows][held], white))
+    rows, columns = ndimage.distance_transform_edt(
+        ~known, return_distances=False, return_indices=True
+    )
+    texture[~known] = texture[rows[~known], columns[~known]]
+    return texture, (top, left)

@@ -38,8 +38,7 @@ class SurfacePoints:
     def step(self, a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, " m"]:
         """Depth steps from points to others, in footprints."""
         offset = self.pixels[b] - self.pixels[a]
-        reach = np.linalg.norm(offset, axis=1)
-        scale = np.linalg.norm(offset * self.focal, axis=1) / reach
+        scale = lengths(offset * self.focal) / lengths(offset)
         return (self.height[b] - self.height[a]) * scale
 
     def jumps(self, a: np.ndarray, b: np.ndarray, usual: float) -> Bool[np.ndarray, " m"]:
@@ -55,8 +54,8 @@ class SurfacePoints:
             usual: step, per pixel, where nothing jumps.
         """
         offset = self.pixels[b] - self.pixels[a]
-        reach = np.linalg.norm(offset, axis=1)
-        first, second = ((self.slopes[end] * offset).sum(axis=1) for end in (a, b))
+        reach = lengths(offset)
+        first, second = (np.einsum("ij,ij->i", self.slopes[end], offset) for end in (a, b))
         first = np.where(np.isnan(first), second, first)
         second = np.where(np.isnan(second), first, second)
         step = self.step(a, b)
@@ -75,8 +74,8 @@ def surface_points(
     """Points of a surface; normals that graze or look away are as steep as allowed."""
     slopes = np.full((len(pixels), 2), np.nan)
     if normals is not None:
-        facing = -(normals * camera.rays(pixels[:, 0], pixels[:, 1])).sum(axis=1)
-        sideways = np.linalg.norm(normals[:, :2], axis=1)
+        facing = -np.einsum("ij,ij->i", normals, camera.rays(pixels[:, 0], pixels[:, 1]))
+        sideways = lengths(normals[:, :2])
         least = np.maximum(np.maximum(facing, sideways / _STEEPEST), 1e-12)
         slopes = normals[:, :2] / least[:, None]
     if isinstance(camera, Perspective):
@@ -84,11 +83,21 @@ def surface_points(
     return SurfacePoints(pixels, depth, slopes, (1.0, 1.0))
 
 
-def usual_step(points: SurfacePoints, pairs: list[tuple[np.ndarray, np.ndarray]]) -> float:
-    """Median step per pixel over pairs of points."""
+def steps_per_pixel(
+    points: SurfacePoints, pairs: list[tuple[np.ndarray, np.ndarray]]
+) -> Float[np.ndarray, " m"]:
+    """Sizes of the steps between pairs of points, over how far apart they are."""
     steps = [
-        np.abs(points.step(a, b)) / np.linalg.norm(points.pixels[b] - points.pixels[a], axis=1)
-        for a, b in pairs
+        np.abs(points.step(a, b)) / lengths(points.pixels[b] - points.pixels[a]) for a, b in pairs
     ]
-    every = np.concatenate(steps) if steps else np.zeros(0)
-    return float(np.median(every)) if len(every) else 0.0
+    return np.concatenate([np.zeros(0), *steps])
+
+
+def usual_step(steps: Float[np.ndarray, " m"]) -> float:
+    """Step per pixel where nothing jumps: the median."""
+    return float(np.median(steps)) if len(steps) else 0.0
+
+
+def lengths(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+    """Of the rows."""
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt16
 
 from anylight.arrays import DepthMap, Mask, NormalMap
 from anylight.geometry.camera import Camera, Perspective
-from anylight.geometry.jumps import SurfacePoints, surface_points, usual_step
+from anylight.geometry.jumps import SurfacePoints, steps_per_pixel, surface_points, usual_step
 
 from .window import Window
 
@@ -115,7 +115,7 @@ def _cells(numbers: Numbers, points: SurfacePoints) -> UInt8[np.ndarray, "h w"]:
         both = (corners[i] >= 0) & (corners[j] >= 0)
         return both, corners[i][both], corners[j][both]
 
-    usual = usual_step(points, [pair(0, 1)[1:], pair(0, 2)[1:]])
+    usual = usual_step(steps_per_pixel(points, [pair(0, 1)[1:], pair(0, 2)[1:]]))
 
     def joined(i: int, j: int) -> Bool[np.ndarray, "y x"]:
         both, a, b = pair(i, j)
