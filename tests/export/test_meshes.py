@@ -101,6 +101,14 @@ def test_obj_round_trips_and_states_its_unit(tmp_path, mesh):
         assert f": {mesh.unit or 'arbitrary'}\n" in (folder / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("size", [1e-5, 1.0, 3e3, 1e7])
+def test_obj_holds_places_of_any_size(tmp_path, mesh, size):
+    mesh = replace(mesh, vertices=(size * mesh.vertices).astype(np.float32))
+    write_obj(tmp_path, mesh)
+    back = trimesh.load(tmp_path / "mesh.obj", process=False, maintain_order=True)
+    assert np.abs(back.vertices - mesh.vertices).max() < 1e-7 * np.abs(mesh.vertices).max()
+
+
 def test_an_empty_mesh_is_no_glb(tmp_path, mesh):
     with pytest.raises(ValueError, match="empty"):
         write_glb(tmp_path / "mesh.glb", replace(mesh, faces=mesh.faces[:0]))

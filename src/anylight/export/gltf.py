@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Shaped, UInt8
 
 from anylight.io.images import jpeg_bytes, png_bytes
 
@@ -29,11 +29,11 @@ def write_glb(path: Path, mesh: SurfaceMesh) -> None:
     position = (mesh.vertices * np.float32(scale)).astype("<f4")
     image, mime = _encoded(mesh.texture)
     blocks = [
-        position.tobytes(),
-        mesh.normals.astype("<f4").tobytes(),
-        mesh.uv.astype("<f4").tobytes(),
-        mesh.faces.astype("<u4").tobytes(),
-        image,
+        _bytes(position),
+        _bytes(mesh.normals.astype("<f4", copy=False)),
+        _bytes(mesh.uv.astype("<f4", copy=False)),
+        _bytes(mesh.faces.astype("<u4", copy=False)),
+        memoryview(image),
     ]
     count = len(position)
     document = {
@@ -88,30 +88,39 @@ def write_glb(path: Path, mesh: SurfaceMesh) -> None:
         ],
         "bufferViews": _views(blocks, [_VERTICES, _VERTICES, _VERTICES, _INDICES, None]),
     }
-    body = b"".join(_padded(block, b"\0") for block in blocks)
-    document["buffers"] = [{"byteLength": len(body)}]
-    head = _padded(json.dumps(document, separators=(",", ":")).encode(), b" ")
+    length = sum(len(block) + len(_padding(block, b"\0")) for block in blocks)
+    document["buffers"] = [{"byteLength": length}]
+    head = json.dumps(document, separators=(",", ":")).encode()
+    head += _padding(head, b" ")
     with path.open("wb") as file:
-        file.write(struct.pack("<4sII", b"glTF", 2, 12 + 8 + len(head) + 8 + len(body)))
+        file.write(struct.pack("<4sII", b"glTF", 2, 12 + 8 + len(head) + 8 + length))
         file.write(struct.pack("<I4s", len(head), b"JSON") + head)
-        file.write(struct.pack("<I4s", len(body), b"BIN\0") + body)
+        file.write(struct.pack("<I4s", length, b"BIN\0"))
+        for block in blocks:
+            file.write(block)
+            file.write(_padding(block, b"\0"))
 
 
 def _accessor(view: int, component: int, kind: str, count: int) -> dict[str, Any]:
     return {"bufferView": view, "componentType": component, "type": kind, "count": count}
 
 
-def _views(blocks: list[bytes], targets: list[int | None]) -> list[dict[str, int]]:
+def _bytes(array: Shaped[np.ndarray, "..."]) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
+def _views(blocks: list[memoryview], targets: list[int | None]) -> list[dict[str, int]]:
     views, start = [], 0
     for block, target in zip(blocks, targets, strict=True):
         view = {"buffer": 0, "byteOffset": start, "byteLength": len(block)}
         views.append(view if target is None else {**view, "target": target})
-        start += len(_padded(block, b"\0"))
+        start += len(block) + len(_padding(block, b"\0"))
     return views
 
 
-def _padded(block: bytes, filler: bytes) -> bytes:
-    return block + filler * (-len(block) % 4)
+def _padding(block: bytes | memoryview, filler: bytes) -> bytes:
+    """What is missing to whole words."""
+    return filler * (-len(block) % 4)
 
 
 def _encoded(texture: UInt8[np.ndarray, "h w 3"]) -> tuple[bytes, str]:
