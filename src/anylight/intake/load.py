@@ -23,7 +23,7 @@ from .options import IntakeOptions
 from .reduction import cropped, reduced, reduced_camera, reduced_depth, reduced_mask
 from .shifts import Shifts, align, find_shifts
 from .source import Source, find_source
-from .stack import Tell, linear_stack, read_stack, silent
+from .stack import Tell, linear_stack, read_stack, sampled, silent, stacked
 from .streaming import Stack, reduced_stack
 
 _ALIGNABLE = 0.05
@@ -157,11 +157,14 @@ def _is_large(source: Source) -> bool:
 
 def _whole_stack(source: Source, options: IntakeOptions, tell: Tell) -> Stack:
     """All photos, in linear light and then perhaps reduced."""
-    photos, facts, names = read_stack(source, tell)
-    shape, bits = photos.shape[1:3], 8 * photos.dtype.itemsize
-    coding = find_coding(options.transfer, source.notes.transfer, source.coding, facts, photos)
+    read, facts, names = read_stack(source, tell)
+    shape, bits = read[0].shape, 8 * read[0].dtype.itemsize
+    some = np.stack([sampled(photo) for photo in read])[:, None]
+    coding = find_coding(options.transfer, source.notes.transfer, source.coding, facts, some)
     if coding.coding == "srgb":
-        photos = linear_stack(photos, facts)
+        photos = linear_stack(read, facts)
+    else:
+        photos = stacked(read) if source.arrays is None else source.arrays["photos"]
     if options.downscale > 1:
         photos = reduced(photos, options.downscale)
     return Stack(photos, facts, names, coding, (shape[0], shape[1]), bits)

@@ -1,4 +1,4 @@
-"""All photos of a source in one array: read side by side, checked against each other, linear."""
+"""All photos of a source: read side by side, checked against each other, linear, in one array."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +22,8 @@ Tell = Callable[[str, float], None]
 
 _READERS = 2
 """Photos decoded at the same time."""
+_SAMPLED = 200_000
+"""Pixels of every photo, at least, that tell how they are coded."""
 
 
 def silent(task: str, share: float) -> None:
@@ -31,10 +33,11 @@ def silent(task: str, share: float) -> None:
 
 def read_stack(
     source: Source, tell: Tell
-) -> tuple[Shaped[np.ndarray, "M H W C"], tuple[Metadata, ...], tuple[str, ...]]:
+) -> tuple[list[np.ndarray], tuple[Metadata, ...], tuple[str, ...]]:
     """Read all photos of a source as stored, with what their files say and their names."""
+    photos: list[np.ndarray] = []
     if source.arrays is not None:
-        photos: Shaped[np.ndarray, "M H W C"] = source.arrays["photos"]
+        photos = list(source.arrays["photos"])
         tell("read", 1.0)
         names = tuple(f"photo_{index:02d}" for index in range(len(photos)))
         _refuse_twins(source, names, photos, [_key(photo) for photo in photos])
@@ -44,27 +47,25 @@ def read_stack(
         bytes_to_read(source.photos),
         f"give fewer or smaller ones than these {len(source.photos)} photos.",
     )
-    stack = np.zeros((0, 0, 0, 0), np.uint8)
     facts: list[Metadata] = []
-    count = len(source.photos)
-    keys = []
-    for index, (path, (photo, fact)) in enumerate(read_all(source.photos)):
+    for path, (photo, fact) in read_all(source.photos):
         if photo.dtype == np.float32:
             check_floats(path, photo)
-        if index == 0:
-            stack = np.zeros((count, *photo.shape), photo.dtype)
-        check_size(path, photo, source.photos[0], stack[0])
-        keys.append(_key(photo))
-        if photo.dtype == stack.dtype:
-            stack[index] = photo
-        else:
-            stack = as_float(stack)
-            stack[index] = as_float(photo)
+        photos.append(photo)
+        check_size(path, photo, source.photos[0], photos[0])
         facts.append(fact)
-        tell("read", (index + 1) / count)
+        tell("read", len(photos) / len(source.photos))
     names = tuple(path.name for path in source.photos)
-    _refuse_twins(source, names, stack, keys)
-    return stack, tuple(facts), names
+    if len({photo.dtype for photo in photos}) > 1:
+        photos = [as_float(photo) for photo in photos]
+    _refuse_twins(source, names, photos, [_key(photo) for photo in photos])
+    return photos, tuple(facts), names
+
+
+def sampled(photo: Shaped[np.ndarray, "H W C"]) -> Shaped[np.ndarray, "n C"]:
+    """Pixels that tell how a photo is coded."""
+    step = max(1, photo.shape[0] * photo.shape[1] // _SAMPLED)
+    return photo.reshape(-1, photo.shape[2])[::step].copy()
 
 
 def read_all(
@@ -106,7 +107,7 @@ def _key(photo: Shaped[np.ndarray, "H W C"]) -> int:
 def _refuse_twins(
     source: Source,
     names: tuple[str, ...],
-    photos: Shaped[np.ndarray, "M H W C"],
+    photos: list[np.ndarray],
     keys: list[int],
 ) -> None:
     """Refuse a photo that is there twice."""
@@ -165,19 +166,36 @@ def _describe(photo: Shaped[np.ndarray, "H W C"]) -> str:
     return f"{photo.shape[1]}×{photo.shape[0]} with {photo.shape[2]} channel(s)"
 
 
+def stacked(photos: list[np.ndarray]) -> Shaped[np.ndarray, "M H W C"]:
+    """All photos in one array; they are taken out of the list."""
+    stack = np.empty((len(photos), *photos[0].shape), photos[0].dtype)
+    for index, out in enumerate(stack):
+        out[:] = _taken(photos, index)
+    return stack
+
+
 def linear_stack(
-    photos: Shaped[np.ndarray, "M H W C"], facts: tuple[Metadata, ...]
+    photos: list[np.ndarray], facts: tuple[Metadata, ...]
 ) -> Shaped[np.ndarray, "M H W C"]:
-    """Undo the curve; of photos that met in float, only of those that were stored as integers."""
-    if photos.dtype == np.float32:
+    """Undo the curve; of photos that met in float, only of those that were stored as integers.
+
+    Photos are taken out of the list, so that coded and linear ones are not in memory together.
+    """
+    if photos[0].dtype == np.float32:
         for photo, fact in zip(photos, facts, strict=True):
             if fact.bits != 32:
                 photo[:] = srgb_to_linear(photo)
-        return photos
-    linear = np.empty(photos.shape, np.uint16)
+        return stacked(photos)
+    linear = np.empty((len(photos), *photos[0].shape), np.uint16)
 
     def undo(index: int) -> None:
-        linear_from_srgb(photos[index], linear[index])
+        linear_from_srgb(_taken(photos, index), linear[index])
 
     in_parallel(undo, range(len(photos)))
     return linear
+
+
+def _taken(photos: list[np.ndarray], index: int) -> np.ndarray:
+    """Take a photo out of a list; nobody else holds it then."""
+    photo, photos[index] = photos[index], np.zeros((0, 0, 0), np.uint8)
+    return photo

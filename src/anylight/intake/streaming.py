@@ -26,10 +26,9 @@ from .stack import (
     linear_stack,
     read_all,
     refuse_repeated,
+    sampled,
+    stacked,
 )
-
-_SAMPLED = 200_000
-"""Pixels of every photo, at least, that tell how they are coded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +53,7 @@ def reduced_stack(source: Source, options: IntakeOptions, tell: Tell) -> Stack:
         shape = photo.shape
         kinds.add(photo.dtype)
         facts.append(fact)
-        step = max(1, photo.shape[0] * photo.shape[1] // _SAMPLED)
-        samples.append(photo.reshape(-1, shape[2])[::step].copy())
+        samples.append(sampled(photo))
         digests.append(hashlib.sha256(photo.tobytes()).hexdigest())
         tell("read", (index + 1) / (2 * count))
     refuse_repeated(source, tuple(path.name for path in source.photos), digests)
@@ -65,8 +63,9 @@ def reduced_stack(source: Source, options: IntakeOptions, tell: Tell) -> Stack:
     coding = find_coding(options.transfer, *noted, tuple(facts), some)
     photos = np.zeros((0, 0, 0, 0), np.float32)
     for index, (photo, fact) in enumerate(_checked(source)):
-        one = (as_float(photo) if is_mixed else photo)[None]
-        small = reduced(linear_stack(one, (fact,)) if coding.coding == "srgb" else one, factor)
+        one = [as_float(photo) if is_mixed else photo]
+        whole = linear_stack(one, (fact,)) if coding.coding == "srgb" else stacked(one)
+        small = reduced(whole, factor)
         if not index:
             photos = np.empty((count, *small.shape[1:]), small.dtype)
         photos[index] = small[0]
