@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from anylight.pipeline import reconstruct
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
-from anylight.threads import in_parallel, loop, num_threads, use_threads
+from anylight.threads import in_parallel, loop, num_threads, side_by_side, use_threads
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +101,36 @@ def test_a_run_after_a_fork(capture, short):
             os._exit(code)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_tasks_side_by_side_share_the_threads_and_return_what_they_find():
+    use_threads(2)
+    try:
+        shares = []
+        tasks = {name: (lambda name=name: (name, num_threads())) for name in "abc"}
+        found = side_by_side(tasks, lambda _, share: shares.append(share))
+        assert found == {name: (name, 1) for name in "abc"}
+        assert shares == [1 / 3, 2 / 3, 1.0]
+        use_threads(1)
+        assert side_by_side({"alone": num_threads}) == {"alone": 1}
+    finally:
+        use_threads(None)
+
+
+def test_a_task_that_fails_ends_the_others():
+    begun = []
+
+    def fail():
+        raise OSError("full")
+
+    def work():
+        begun.append(1)
+        time.sleep(0.01)
+
+    use_threads(1)
+    try:
+        with pytest.raises(OSError, match="full"):
+            side_by_side({"bad": fail, **{str(number): work for number in range(200)}})
+    finally:
+        use_threads(None)
+    assert len(begun) < 200

@@ -10,7 +10,7 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast
@@ -31,6 +31,7 @@ __all__ = [
     "loop",
     "num_threads",
     "quiet_algebra",
+    "side_by_side",
     "use_threads",
 ]
 ROWS = 0
@@ -116,6 +117,35 @@ def in_parallel(function: Callable[[Item], Made], items: Iterable[Item]) -> list
     if num == 1 or len(every) == 1:
         return [function(item) for item in every]
     return list(_pool(num).map(function, every))
+
+
+def side_by_side(
+    tasks: Mapping[str, Callable[[], Any]], told: Callable[[str, float], None] | None = None
+) -> dict[str, Any]:
+    """Run tasks that leave the interpreter free, as many at once as there are threads.
+
+    Their own loops share the threads that are left. Gives what each of them returns.
+
+    Args:
+        tasks: by name, those that take long first.
+        told: told which one is finished, and the share done.
+    """
+    num = min(len(tasks), num_threads())
+    share = num_threads() // num
+    with (
+        quiet_algebra(),
+        ThreadPoolExecutor(num, "anylight", initializer=use_threads, initargs=(share,)) as workers,
+    ):
+        running = {workers.submit(task): name for name, task in tasks.items()}
+        try:
+            for done, task in enumerate(as_completed(running), start=1):
+                task.result()
+                if told is not None:
+                    told(running[task], done / len(running))
+        except BaseException:
+            workers.shutdown(cancel_futures=True)
+            raise
+    return {name: task.result() for task, name in running.items()}
 
 
 def loop(

@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_nothing_behind(capture, tmp_path, capsys, monkeypatc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("anylight.runs.folder.export_scene", full)
+    monkeypatch.setattr("anylight.export.folder.write_depth", full)
     out = tmp_path / "out"
     assert main(["run", str(capture), "--out", str(out), *FAST]) == 2
     assert "No space left" in capsys.readouterr().err.splitlines()[-1]

@@ -1,7 +1,6 @@
 """Everything that a run leaves for other programs, in one folder."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ from anylight.model.reconstruction import Reconstruction
 from anylight.model.result import Result, scene_of
 from anylight.photometry.environment import panorama
 from anylight.pictures import contact_sheet, radiance_picture, scene_pictures
-from anylight.threads import num_threads, use_threads
+from anylight.threads import side_by_side
 
 from .gltf import write_glb
 from .lights import write_lights
@@ -67,30 +66,25 @@ def export_scene(
         scene: a result or a truth.
         names: of the photos, as in `Capture.names`.
         normal_format: frame of the normal maps.
-        progress: told which kind of file is waited for, and the share done.
+        progress: told which kind of file is written, and the share done.
     """
-    folder, scene = Path(folder), scene_of(scene)
-    tasks: dict[str, Callable[[], None]] = {
-        "maps": lambda: _write_maps(folder, scene, normal_format),
-        "lights": lambda: write_lights(folder, scene, names),
-        "previews": lambda: write_previews(folder, scene),
+    writers = scene_writers(Path(folder), scene_of(scene), names, normal_format)
+    side_by_side(writers, progress)
+
+
+def scene_writers(
+    folder: Path, scene: Reconstruction, names: tuple[str, ...], normal_format: Convention
+) -> dict[str, Callable[[], None]]:
+    """What writes each kind of file; arguments as for `export_scene`.
+
+    Files are packed outside the interpreter's lock, so the kinds can be written side by side.
+    """
+    return {
         "meshes": lambda: _write_meshes(folder, scene),
+        "maps": lambda: _write_maps(folder, scene, normal_format),
+        "previews": lambda: write_previews(folder, scene),
+        "lights": lambda: write_lights(folder, scene, names),
     }
-    # Files are packed outside the interpreter's lock, so the kinds are written side by side.
-    num = min(len(tasks), num_threads())
-    share = num_threads() // num
-    with ThreadPoolExecutor(num, initializer=use_threads, initargs=(share,)) as writers:
-        writing = {name: writers.submit(write) for name, write in tasks.items()}
-        try:
-            for index, (name, written) in enumerate(writing.items()):
-                if progress is not None:
-                    progress(name, index / len(tasks))
-                written.result()
-        except BaseException:
-            writers.shutdown(cancel_futures=True)
-            raise
-    if progress is not None:
-        progress("done", 1.0)
 
 
 def _write_maps(folder: Path, scene: Reconstruction, normal_format: Convention) -> None:

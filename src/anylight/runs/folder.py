@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from anylight.doctor.before import Examination
 from anylight.errors import InvalidInputError
-from anylight.export.folder import EXPORTED, export_scene, write_previews
+from anylight.export.folder import EXPORTED, scene_writers, write_previews
 from anylight.intake.load import Intake
 from anylight.io.archive import save_reconstruction
 from anylight.io.folder import Owned
@@ -17,6 +17,8 @@ from anylight.model.finding import Finding
 from anylight.model.result import Result
 from anylight.pictures import Sheet, mask_picture, shrink
 from anylight.report.page import report_html
+from anylight.report.story import Story
+from anylight.threads import side_by_side
 
 from .place import Identity, digests
 from .record import Findings, plain, record, story, write_trace
@@ -93,31 +95,30 @@ def leave(
     """
     output = asked["output"]
     assert isinstance(output, OutputOptions)
-    scene, capture = result.reconstruction, intake.capture
+    scene = result.reconstruction
     progress("write", 0.0)
-    save_reconstruction(folder / "result.npz", scene)
-    write_trace(folder / "trace.csv", result.trace)
     (folder / "preview").mkdir()
-    write_image(folder / "preview" / "mask.png", mask_preview(intake))
-    if output.only_result:
-        write_previews(folder, scene)
-    else:
-        export_scene(
-            folder,
-            scene,
-            capture.names,
-            output.normal_format,
-            lambda _, share: progress("write", 0.1 + 0.6 * share),
-        )
-        told = story(result, intake, asked, findings)
-        page = report_html(told, progress=lambda _, share: progress("write", 0.7 + 0.29 * share))
-        (folder / "report.html").write_text(page, encoding="utf-8")
+    write_trace(folder / "trace.csv", result.trace)
+    tasks: dict[str, Callable[[], Any]] = {"previews": lambda: write_previews(folder, scene)}
+    if not output.only_result:
+        tasks = scene_writers(folder, scene, intake.capture.names, output.normal_format)
+        tasks["report"] = lambda: _write_report(folder, story(result, intake, asked, findings))
+    tasks |= {
+        "archive": lambda: save_reconstruction(folder / "result.npz", scene),
+        "mask": lambda: write_image(folder / "preview" / "mask.png", mask_preview(intake)),
+        "record": lambda: record(result, intake, asked, findings),
+    }
+    done = side_by_side(tasks, lambda _, share: progress("write", 0.95 * share))
     told_all = {
         "fingerprint": identity.fingerprint,
         "place": identity.place,
-        **record(result, intake, asked, findings),
+        **done["record"],
         "files": digests(folder),
     }
     everything = msgspec.json.encode(told_all, enc_hook=plain)
     (folder / "run.json").write_bytes(msgspec.json.format(everything, indent=2) + b"\n")
     progress("write", 1.0)
+
+
+def _write_report(folder: Path, told: Story) -> None:
+    (folder / "report.html").write_text(report_html(told), encoding="utf-8")
