@@ -142,7 +142,16 @@ def contact_sheet(pictures: list[Picture], columns: int, gap: int = 4) -> Sheet:
 
 def shrink(picture: Picture, longest: int) -> Sheet:
     """Reduce a picture by a whole factor so that no side exceeds a length."""
-    factor = -(-max(picture.shape[:2]) // longest)
+    return shrink_by(picture, shrinking(picture.shape, longest))
+
+
+def shrinking(shape: tuple[int, ...], longest: int) -> int:
+    """Whole factor by which a picture is reduced so that no side exceeds a length."""
+    return -(-max(shape[:2]) // longest)
+
+
+def shrink_by(picture: Picture, factor: int) -> Sheet:
+    """Reduce a picture: means of blocks of so many pixels per side."""
     return np.round(block_means(picture, factor)).astype(np.uint8)
 
 

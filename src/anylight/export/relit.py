@@ -1,12 +1,13 @@
 """The object under lamps that were never there."""
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 
-from anylight.geometry.bands import BandMask, fill, finite_pixels
+from anylight.geometry.bands import bands, finite_pixels
 from anylight.model.reconstruction import Reconstruction
 from anylight.model.rerendering import lamp_light
-from anylight.pictures import Sheet, radiance_picture, shrink
+from anylight.pictures import Sheet, radiance_picture, shrink_by, shrinking
+from anylight.threads import in_parallel
 
 LAMPS = {
     "left": (-0.8, 0.0, -0.6),
@@ -34,25 +35,30 @@ def relit_previews(scene: Reconstruction, size: int) -> dict[str, Sheet]:
         white = max(float(np.quantile(albedo[mask], 0.995)), 1e-12) if mask.any() else 1.0
     reached = _reached(scene, mask)
 
-    def picture(name: str) -> Sheet:
-        lamp = np.array(LAMPS[name])
+    factor = shrinking(mask.shape, size)
+    height, width = (side // factor for side in mask.shape)
+    pictures = {name: np.empty((height, width, 3), np.uint8) for name in LAMPS}
 
-        def seen(rows: slice, inside: BandMask) -> UInt8[np.ndarray, "n 3"]:
-            ambient: float | Float[np.ndarray, " n"] = _AMBIENT
-            if reached is not None and scene.openness is not None:
+    def draw(part: slice) -> None:
+        """Some rows of all pictures."""
+        rows = slice(part.start * factor, part.stop * factor)
+        inside = mask[rows]
+        own = normals[rows][inside]
+        paint = np.full((1, 1), _GREY) if albedo is None else albedo[rows][inside]
+        ambient: float | Float[np.ndarray, " n"] = _AMBIENT
+        if reached is not None and scene.openness is not None:
+            ambient = _AMBIENT * scene.openness[rows][inside]
+        for name, lamp in LAMPS.items():
+            light = np.maximum(own @ np.array(lamp), 0)
+            if reached is not None:
                 light = reached[name][rows][inside]
-                ambient = _AMBIENT * scene.openness[rows][inside]
-            else:
-                light = np.maximum(normals[rows][inside] @ lamp, 0)
             light = (light * (1 - _AMBIENT) + ambient)[:, None]
-            paint = np.full((1, 1), _GREY) if albedo is None else albedo[rows][inside]
-            return radiance_picture(paint * light, white)
+            whole = np.full((*inside.shape, 3), _BACKGROUND, np.uint8)
+            whole[inside] = radiance_picture(paint * light, white)
+            pictures[name][part] = shrink_by(whole, factor)
 
-        whole = np.full((*mask.shape, 3), _BACKGROUND, np.uint8)
-        fill(whole, mask, seen)
-        return shrink(whole, size)
-
-    return {name: picture(name) for name in LAMPS}
+    in_parallel(draw, bands((height, mask.shape[1] * factor)))
+    return pictures
 
 
 def _reached(
