@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8, UInt16
 
 from anylight.arrays import DepthMap, Mask, NormalMap
+from anylight.geometry.bands import finite_pixels
 from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.jumps import SurfacePoints, steps_per_pixel, surface_points, usual_step
 
@@ -43,7 +44,7 @@ def relief(
     Every block of pixels is represented by its pixel next to the middle, so nothing is averaged
     over a jump and the rim stays where it is.
     """
-    holds = np.isfinite(window.thin(depth)) & np.isfinite(window.thin(normals)).all(axis=2)
+    holds = np.isfinite(window.thin(depth)) & finite_pixels(window.thin(normals))
     holds &= _near_the_rest(camera, window.thin(depth), holds)
     rows, columns, numbers = _representatives(holds, vertices)
     if len(rows) < 3:

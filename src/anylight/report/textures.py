@@ -5,6 +5,7 @@ from jaxtyping import Float
 from scipy import ndimage
 
 from anylight.arrays import AlbedoMap, Lighting, Mask, NormalMap
+from anylight.geometry.bands import finite_pixels
 from anylight.photometry.transfer import screen_bytes
 from anylight.pictures import Sheet
 
@@ -19,7 +20,7 @@ def paint_texture(
 ) -> dict[str, object]:
     """Albedo over white in sRGB, and the pixels that the texture spans."""
     image = rgb(window.thin(albedo))
-    inside = window.thin(mask) & np.isfinite(image).all(axis=2)
+    inside = window.thin(mask) & finite_pixels(image)
     values, held = reduced(image, inside, _factor(window, longest))
     coded = screen_bytes(values / white)
     return _texture(jpeg(spread(coded, held), quality), window, longest)
@@ -27,9 +28,10 @@ def paint_texture(
 
 def bump_texture(normals: NormalMap, mask: Mask, window: Window, longest: int) -> dict[str, object]:
     """Normals (x right, y up, z to the viewer), −1 to 1 as 0 to 255."""
-    image = window.thin(normals) * np.array([1.0, -1.0, -1.0])
-    inside = window.thin(mask) & np.isfinite(image).all(axis=2)
+    image = window.thin(normals)
+    inside = window.thin(mask) & finite_pixels(image)
     values, held = reduced(image, inside, _factor(window, longest))
+    values = values * [1.0, -1.0, -1.0]
     length = np.maximum(np.linalg.norm(values, axis=2, keepdims=True), 1e-12)
     coded = np.round((values / length + 1) * 127.5).astype(np.uint8)
     return _texture(png(spread(coded, held)), window, longest)

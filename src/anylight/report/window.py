@@ -80,18 +80,19 @@ def reduced(
     image: Float[np.ndarray, "H W C"], mask: Mask, factor: int
 ) -> tuple[Float[np.ndarray, "h w C"], Shaped[np.ndarray, "h w"]]:
     """Means of the masked pixels of blocks, and which blocks have any; zero elsewhere."""
-    values = np.where(mask[..., None], image, 0)
     if factor == 1:
-        return values, mask
-    height, width, channels = values.shape
-    below, right = -height % factor, -width % factor
-    values = np.pad(values, ((0, below), (0, right), (0, 0)))
-    counts = np.pad(mask, ((0, below), (0, right))).reshape(
-        (height + below) // factor, factor, (width + right) // factor, factor
-    )
-    held = counts.sum(axis=(1, 3))
-    blocks = values.reshape(*counts.shape, channels).sum(axis=(1, 3))
-    return blocks / np.maximum(held, 1)[..., None], held > 0
+        return np.where(mask[..., None], image, 0), mask
+    height, width = (-(-side // factor) for side in mask.shape)
+    sums, held = np.zeros((height, width, image.shape[2])), np.zeros((height, width), int)
+    for row in range(height):
+        lines = slice(row * factor, (row + 1) * factor)
+        line = np.where(mask[lines, :, None], image[lines], 0).sum(axis=0, dtype=float)
+        count = mask[lines].sum(axis=0)
+        for column in range(factor):
+            part = line[column::factor]
+            sums[row, : len(part)] += part
+            held[row, : len(part)] += count[column::factor]
+    return sums / np.maximum(held, 1)[..., None], held > 0
 
 
 def _finite(
