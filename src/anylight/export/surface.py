@@ -107,8 +107,8 @@ class _Points:
             return np.zeros(3)
 
         def bounds(part: slice) -> Float[np.ndarray, "2 3"]:
-            points = self.part(part)
-            return np.stack([points.min(axis=0), points.max(axis=0)])
+            across = self.part(part).T
+            return np.array([[axis.min() for axis in across], [axis.max() for axis in across]])
 
         every = np.stack(in_parallel(bounds, chunks(len(self.u))))
         return (every[:, 0].min(axis=0) + every[:, 1].max(axis=0)) / 2
@@ -259,5 +259,7 @@ def _texture(
     rows, columns = ndimage.distance_transform_edt(
         ~known, return_distances=False, return_indices=True
     )
-    texture[~known] = texture[rows[~known], columns[~known]]
+    outside = np.flatnonzero(~known)
+    pixels, nearest = texture.reshape(-1, 3), (rows * np.int32(known.shape[1]) + columns).ravel()
+    pixels[outside] = pixels[nearest[outside]]
     return texture, (top, left)

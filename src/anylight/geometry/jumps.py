@@ -37,7 +37,11 @@ class SurfacePoints:
 
     def step(self, a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, " m"]:
         """Depth steps from points to others, in footprints."""
-        offset = self.pixels[b] - self.pixels[a]
+        return self._step(a, b, self.pixels[b] - self.pixels[a])
+
+    def _step(
+        self, a: np.ndarray, b: np.ndarray, offset: Float[np.ndarray, "m 2"]
+    ) -> Float[np.ndarray, " m"]:
         scale = lengths(offset * self.focal) / lengths(offset)
         return (self.height[b] - self.height[a]) * scale
 
@@ -58,7 +62,7 @@ class SurfacePoints:
         first, second = (np.einsum("ij,ij->i", self.slopes[end], offset) for end in (a, b))
         first = np.where(np.isnan(first), second, first)
         second = np.where(np.isnan(second), first, second)
-        step = self.step(a, b)
+        step = self._step(a, b, offset)
         size, missed = np.abs(step), np.abs(step - (first + second) / 2)
         blind = (size > _BLIND_JUMP * reach) & (size > _BLIND_RATIO * usual * reach)
         told = (missed > _JUMP * reach) & (missed > _MISSED_SHARE * size)
