@@ -17,7 +17,9 @@ from scipy import ndimage, sparse
 from scipy.sparse.linalg import cg
 
 from anylight.arrays import Mask
+from anylight.geometry.bands import bands
 from anylight.photometry.means import block_means, grey
+from anylight.threads import chunks, in_parallel, num_threads
 
 _WORKING_SIDE = 320
 _ROUNDS = 4
@@ -109,13 +111,14 @@ def _statistics(
     total = np.zeros((height, width, photos.shape[3]))
     first, second = np.zeros(total.shape[:2]), np.zeros(total.shape[:2])
     top = np.iinfo(photos.dtype).max if photos.dtype.kind == "u" else 1.0
-    for index, photo in enumerate(photos):
-        small = block_means(photo, step).astype(np.float32) / top
-        mean = small.mean(axis=2)
-        total += small
-        first += mean
-        second += mean**2
-        progress((index + 1) / len(photos))
+    for part in chunks(len(photos), num_threads()):
+        for small in in_parallel(lambda photo: block_means(photo, step), photos[part]):
+            share = small.astype(np.float32) / top
+            mean = share.mean(axis=2)
+            total += share
+            first += mean
+            second += mean**2
+        progress(part.stop / len(photos))
     count = len(photos)
     return total / count, np.sqrt(np.maximum(second / count - (first / count) ** 2, 0))
 
@@ -271,9 +274,15 @@ def _sharpened(
 ) -> Mask:
     """Bring the outline to full resolution: locally, object-ness is linear in log brightness."""
     guide = np.zeros(photos.shape[1:3], np.float32)
-    for photo in photos[:: max(1, len(photos) // 8)]:
-        guide += grey(photo)
-    guide = np.log(guide + 0.01 * max(float(guide[::step, ::step].max()), 1e-9))
+    bright = photos[:: max(1, len(photos) // 8)]
+
+    def add(rows: slice) -> None:
+        for photo in bright:
+            guide[rows] += grey(photo[rows])
+
+    in_parallel(add, bands(guide.shape))
+    guide += 0.01 * max(float(guide[::step, ::step].max()), 1e-9)
+    np.log(guide, out=guide)
     small = block_means(guide, step)
     window = 5
     mean_guide, mean_share = (ndimage.uniform_filter(x, window) for x in (small, share))
@@ -281,24 +290,30 @@ def _sharpened(
     covariance = ndimage.uniform_filter(small * share, window) - mean_guide * mean_share
     slope = covariance / (variance + 1e-2)
     level = mean_share - slope * mean_guide
-    slope, level = (_enlarged(ndimage.uniform_filter(x, window), step, guide.shape) for x in
-                    (slope, level))  # fmt: skip
-    sharp: Mask = slope * guide + level > 0.5
-    plain = _enlarged(share.astype(float), step, guide.shape)
-    return np.where(np.abs(plain - 0.5) < 0.45, sharp, plain > 0.5)
+    slope, level = (ndimage.uniform_filter(x, window) for x in (slope, level))
+    mask = np.empty(guide.shape, bool)
+
+    def sharpen(rows: slice) -> None:
+        plain, up, on = (
+            _enlarged(x, step, rows, photos.shape[2]) for x in (share.astype(float), slope, level)
+        )
+        mask[rows] = np.where(np.abs(plain - 0.5) < 0.45, up * guide[rows] + on, plain) > 0.5
+
+    in_parallel(sharpen, bands(guide.shape))
+    return mask
 
 
 def _enlarged(
-    small: Float[np.ndarray, "h w"], step: int, shape: tuple[int, int]
+    small: Float[np.ndarray, "h w"], step: int, rows: slice, width: int
 ) -> Float[np.ndarray, "H W"]:
-    """Bilinear interpolation between the centres of blocks."""
-    rows = np.clip((np.arange(shape[0]) + 0.5) / step - 0.5, 0, small.shape[0] - 1)
-    columns = np.clip((np.arange(shape[1]) + 0.5) / step - 0.5, 0, small.shape[1] - 1)
+    """Bilinear interpolation between the centres of blocks, some rows of it."""
+    v = np.clip((np.arange(rows.start, rows.stop) + 0.5) / step - 0.5, 0, small.shape[0] - 1)
+    u = np.clip((np.arange(width) + 0.5) / step - 0.5, 0, small.shape[1] - 1)
     r, c = (
-        np.minimum(rows.astype(int), max(small.shape[0] - 2, 0)),
-        np.minimum(columns.astype(int), max(small.shape[1] - 2, 0)),
+        np.minimum(v.astype(int), max(small.shape[0] - 2, 0)),
+        np.minimum(u.astype(int), max(small.shape[1] - 2, 0)),
     )
-    a, b = (rows - r)[:, None], (columns - c)[None]
+    a, b = (v - r)[:, None], (u - c)[None]
     r2, c2 = np.minimum(r + 1, small.shape[0] - 1), np.minimum(c + 1, small.shape[1] - 1)
     above = small[r] * (1 - a) + small[r2] * a
     return above[:, c] * (1 - b) + above[:, c2] * b
