@@ -109,6 +109,15 @@ def test_obj_holds_places_of_any_size(tmp_path, mesh, size):
     assert np.abs(back.vertices - mesh.vertices).max() < 1e-7 * np.abs(mesh.vertices).max()
 
 
+def test_obj_says_which_normals_are_none(tmp_path, mesh):
+    normals = mesh.normals.copy()
+    normals[3] = np.nan
+    write_obj(tmp_path, replace(mesh, normals=normals))
+    lines = (tmp_path / "mesh.obj").read_text().splitlines()
+    read = np.array([line.split()[1:] for line in lines if line.startswith("vn ")], float)
+    assert np.allclose(read, normals, atol=2e-5, equal_nan=True)
+
+
 def test_an_empty_mesh_is_no_glb(tmp_path, mesh):
     with pytest.raises(ValueError, match="empty"):
         write_glb(tmp_path / "mesh.glb", replace(mesh, faces=mesh.faces[:0]))

@@ -18,11 +18,14 @@ _DIGITS = 8
 
 
 def decimals_for(values: Float[np.ndarray, "n d"]) -> int | None:
-    """Digits after the point that make eight for the largest value; None: `rows` cannot."""
+    """Digits after the point that make eight for the largest value.
+
+    None if the values are so large or so small that `rows` cannot hold them.
+    """
     largest = max(float(-values.min(initial=0)), float(values.max(initial=0)))
     before = max(math.floor(math.log10(largest)) + 1, 0) if largest > 0 else 0
     is_tiny = 0 < largest < 0.01
-    return None if is_tiny or before > _DIGITS // 2 or largest == math.inf else _DIGITS - before
+    return None if is_tiny or before > _DIGITS // 2 else _DIGITS - before
 
 
 def rows(key: str, values: Float[np.ndarray, "n d"], decimals: int) -> Iterator[memoryview]:

@@ -1,7 +1,7 @@
 """OBJ: a textured mesh as text, for programs that read nothing else."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from jaxtyping import Float
@@ -26,22 +26,26 @@ def write_obj(folder: Path, mesh: SurfaceMesh, stem: str = "mesh") -> None:
         f"Ka 0 0 0\nKd 1 1 1\nKs 0 0 0\nillum 1\nmap_Kd {texture}\n"
     )
     (folder / f"{stem}.mtl").write_text(material, encoding="utf-8", newline="\n")
-    places = decimals_for(mesh.vertices)
     with (folder / f"{stem}.obj").open("wb") as file:
         head = f"# anylight\n# unit: {unit}\n# frame: {FRAME}\n"
         head += "# origin: {!r} {!r} {!r}\n".format(*mesh.origin)
         file.write(f"{head}mtllib {stem}.mtl\nusemtl albedo\n".encode())
-        if places is None:
-            _write_rows(file, "v %.7g %.7g %.7g\n", mesh.vertices)
-        else:
-            file.writelines(rows("v", mesh.vertices, places))
-        file.writelines(rows("vt", np.abs(mesh.uv - _BOTTOM_LEFT), 7))
-        file.writelines(rows("vn", mesh.normals, 5))
+        file.writelines(_lines("v", mesh.vertices))
+        file.writelines(_lines("vt", np.abs(mesh.uv - _BOTTOM_LEFT), 7))
+        file.writelines(_lines("vn", mesh.normals, 5))
         file.writelines(faces(mesh.faces))
 
 
-def _write_rows(file: BinaryIO, line: str, values: Float[np.ndarray, "n d"]) -> None:
-    """Numbers that are so large or so small that their digits must be counted one by one."""
+def _lines(
+    key: str, values: Float[np.ndarray, "n d"], decimals: int | None = None
+) -> Iterator[bytes | memoryview]:
+    """Rows by tables of digits; if these cannot hold a number, number by number."""
+    if np.isfinite(values).all():
+        decimals = decimals_for(values) if decimals is None else decimals
+        if decimals is not None:
+            yield from rows(key, values, decimals)
+            return
+    line = f"{key}{' %.7g' * values.shape[1]}\n"
     for part in chunks(len(values)):
         block = values[part]
-        file.write((line * len(block) % tuple(block.ravel().tolist())).encode("ascii"))
+        yield (line * len(block) % tuple(block.ravel().tolist())).encode("ascii")
