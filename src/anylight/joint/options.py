@@ -17,8 +17,8 @@ class DefaultOptions(BalloonOptions, frozen=True, kw_only=True):
     eigenphotos: int = 12
     """Combinations of the photos to work on, per channel."""
     refine_iterations: int = 5
-    """Newton steps at every resolution after the start's; twice as many where they are
-    cheap."""
+    """Newton steps at every resolution after the start's; half as many where it is not for the
+    last time, twice as many where tilt and relief are open."""
     depth_weight: float = 1.0
     """How much a known depth counts against the photos, relative to the usual."""
 

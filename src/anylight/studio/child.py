@@ -60,7 +60,7 @@ class Child:
         task: str,
         arguments: Message,
         hear: Callable[[Message], None],
-        limits: Limits = Limits(),  # noqa: B008
+        limits: Limits = Limits(),
     ) -> None:
         """Start it.
 

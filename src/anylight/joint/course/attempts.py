@@ -28,7 +28,7 @@ degree 6 in degree 8, so below this share the missing degrees were more than hal
 above it noise, gloss and shadows are, and would be taken for light. [share]"""
 _FIRST_STEPS = 6
 """Newton steps of a start at each of the first two orders, at most. [steps]"""
-_LATER_STEPS = 5
+_LATER_STEPS = 4
 """Newton steps of the best start at each higher order, at most. [steps]"""
 _NEAR_STEPS = 20
 """Newton steps under near lamps at each order, at most: shape and light move far. [steps]"""

@@ -21,12 +21,15 @@ from anylight.model.journal import page, remembered
 from .plan import Plan
 
 _CHEAP_PIXELS = 100_000
-"""Levels of up to so many pixels are worth twice the steps when they settle for the last time, that
-of the starts only where it is the finest: there the gauge is found. [pixels]"""
+"""Levels of up to so many pixels are worth longer steps when they settle for the last time (that of
+the starts only where it is the finest: there the gauge is found), and twice as many where the
+photos leave tilt and relief open. [pixels]"""
 _CHEAP_LINEAR_STEPS = 15
 """Steps of conjugate gradients on such levels, at most. [steps]"""
-_DAMPING = 1e-3
+_DAMPING = 1e-5
 """Damping that every level begins with, relative to the curvature. [share]"""
+_DECIDED_DAMPING = 1e-6
+"""Least damping where the photos decide tilt and relief, relative to the curvature. [share]"""
 _SPANNING = np.float32(1e-6)
 """Weight of a facet that spans a step. (guard)"""
 
@@ -76,12 +79,16 @@ class Climb:
         self.state = replace(found, energy=self.state.energy, status=self.state.status)
 
     def _effort(self, size: int, *, brief: bool) -> Effort:
-        effort = self._plan.effort(self._plan.refine_iterations, _DAMPING)
-        if size > _CHEAP_PIXELS or brief:
-            return effort
-        return replace(
-            effort, iterations=2 * effort.iterations, linear_iterations=_CHEAP_LINEAR_STEPS
-        )
+        steps = self._plan.refine_iterations
+        effort = self._plan.effort(-(-steps // 2) if brief else steps, _DAMPING)
+        is_cheap = size <= _CHEAP_PIXELS
+        if not self.knowledge.is_open:
+            effort = replace(effort, least=_DECIDED_DAMPING)
+        elif is_cheap:
+            effort = replace(effort, iterations=2 * effort.iterations)
+        if is_cheap and not brief:
+            effort = replace(effort, linear_iterations=_CHEAP_LINEAR_STEPS)
+        return effort
 
     def _refine(self, order: int) -> None:
         """Bring surface and light to the next finer level; how they fit there is not known yet."""

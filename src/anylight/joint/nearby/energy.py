@@ -71,11 +71,13 @@ class Lit:
     albedo: Float[np.ndarray, "P C"]
     residual: Float[np.ndarray, "P C R"]
     misfit: Float[np.ndarray, " P"]
+    cover: Float[np.ndarray, " P"]
+    """How much the pixels count."""
 
     @cached_property
     def scale(self) -> float:
         """Squared residual at which a pixel's weight is one half."""
-        return robust_scale(self.misfit)
+        return robust_scale(self.misfit, self.cover)
 
 
 class NearModel:
@@ -114,7 +116,7 @@ class NearModel:
         albedo = np.maximum((photos * shading).sum(axis=2) / power, 0)
         residual = albedo[:, :, None] * shading - photos
         misfit = (residual.astype(float) ** 2).sum(axis=(1, 2))
-        return Lit(state, shape, response, shading, albedo, residual, misfit)
+        return Lit(state, shape, response, shading, albedo, residual, misfit, level.cover)
 
     def tie(self, shape: Shape) -> float:
         """What the deviation of the normals costs."""

@@ -24,13 +24,16 @@ _UPPER = 30.0
 before all of them are outliers. (guard)"""
 _TOP = 1000.0
 """The same for the twentieth that fits worst. [times]"""
+_LOOKED_AT = 1 << 16
+"""Pixels, evenly spread, that say what residuals are usual. (memory)"""
 _LIGHT_SHARE = 0.1
 """Damping of the light, relative to that of the surface. [share]"""
 _LEAST = 1e-5
-"""Least damping, relative to the curvature. [share]"""
+"""Least damping, relative to the curvature, where the photos may leave tilt and relief open.
+[share]"""
 _MOST = 1e6
 """Largest damping. (guard)"""
-_EASE = 5.0
+_EASE = 10.0
 """By how much an accepted step lowers the damping. [times]"""
 _TIGHTEN = 8.0
 """By how much a refused step raises the damping. [times]"""
@@ -93,6 +96,8 @@ class Effort:
     """First Levenberg damping."""
     linear_iterations: int = field(default_factory=lambda: _LINEAR_STEPS)
     """Steps of conjugate gradients, at most."""
+    least: float = field(default_factory=lambda: _LEAST)
+    """Least damping."""
     together: bool = True
     """Step in surface and light together, not in turn."""
     rival: float | None = None
@@ -123,13 +128,17 @@ Steps = Generator[tuple[Iterate, NewtonReport], None, Iterate]
 """Yields after every accepted step; returns the last state with its status."""
 
 
-def robust_scale(misfit: Float[np.ndarray, " P"]) -> float:
-    """Squared residual at which a pixel counts half, from what is usual.
+def robust_scale(misfit: Float[np.ndarray, " P"], cover: Float[np.ndarray, " P"]) -> float:
+    """Squared residual at which a pixel counts half, from what is usual among those that count.
 
-    Where most of the object is one plane it fits perfectly, and the median alone would call all the
-    rest outliers.
+    Facets that span a step fit badly and hardly count: they say nothing about the others. Where
+    most of the object is one plane it fits perfectly, and the median alone would call all the rest
+    outliers.
     """
-    usual, upper, top = np.quantile(misfit, (0.5, 0.8, 0.95))
+    every = slice(None, None, -(-len(misfit) // _LOOKED_AT))
+    counts = cover[every]
+    some = misfit[every][counts >= counts.max() / 2]
+    usual, upper, top = np.quantile(some, (0.5, 0.8, 0.95))
     return max(CAUCHY**2 * float(max(usual, upper / _UPPER, top / _TOP)), 1e-12)
 
 
@@ -146,7 +155,7 @@ def total_cost(terms: Sequence[Term], surface: Heights, fit: Fit) -> float:
 def assess(level: PyramidLevel, surface: Heights, light: Light, terms: Sequence[Term]) -> Iterate:
     """Evaluate a state with its own robust scale."""
     fit = evaluate(level, surface, light)
-    scale = robust_scale(fit.misfit)
+    scale = robust_scale(fit.misfit, level.cover)
     data = robust_energy(level, fit.misfit, scale)
     energy = data * (1 + total_cost(terms, surface, fit))
     return Iterate(surface, light, fit, energy, scale)
@@ -159,7 +168,7 @@ def newton(
     light: Light,
     order: int,
     effort: Effort,
-    stage: Stage = Stage(),  # noqa: B008
+    stage: Stage = Stage(),
 ) -> Steps:
     """Iterate until the energy hardly falls any more, or recall what that came to.
 
@@ -223,7 +232,7 @@ def _newton(
         if isinstance(step, Status):
             status = step
             break
-        scale, earlier = robust_scale(step.fit.misfit), state.energy
+        scale, earlier = robust_scale(step.fit.misfit, level.cover), state.energy
         data = robust_energy(level, step.fit.misfit, scale)
         energy = data * (1 + total_cost(terms, step.surface, step.fit))
         state = Iterate(step.surface, step.light, step.fit, energy, scale)
@@ -240,7 +249,7 @@ def _newton(
             seconds=perf_counter() - begin,
         )
         yield state, report
-        damping = max(step.damping / _EASE, _LEAST)
+        damping = max(step.damping / _EASE, effort.least)
         # The first step may gain little because it went too far.
         small = step.before - step.after < _STOP * step.before
         if effort.together and small and iteration > 1:

@@ -66,6 +66,11 @@ class GaugeKnowledge:
         weight = FULL_WEIGHT / (1 + (np.maximum(size, 0) / DECISIVE) ** 2)
         return (axes * weight) @ axes.T
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the photos leave a strain open by more than a spread of the prior."""
+        return bool(self.spreads().max() > 1)
+
     def spreads(self) -> Float[np.ndarray, " 3"]:
         """Standard deviation of every strain left by the photos, in spreads of the prior."""
         size, axes = np.linalg.eigh(self.curvature)
