@@ -8,6 +8,7 @@ import pytest
 from anylight.facets.modes import smooth_modes
 from anylight.joint.course.starts import balloon_surface
 from anylight.joint.problem.fit import evaluate, first_light, raised
+from anylight.joint.step import coarse as coarse_system
 from anylight.joint.step.newton import (
     Effort,
     Iterate,
@@ -113,7 +114,8 @@ def test_conjugate_gradients_solve_the_system(state):
     assert np.linalg.norm(lack) < 1e-2 * np.linalg.norm(system.light_gradient)
 
 
-def test_the_small_dense_system_is_the_product_on_modes_and_light(state):
+def test_the_small_dense_system_is_the_product_on_modes_and_light(state, monkeypatch):
+    monkeypatch.setattr(coarse_system, "_SAMPLE_EACH", 1000)
     level, found = state
     system = system_of(level, found, open_weights())
     assert system.damp(Damping(1e-9, 1e-9))

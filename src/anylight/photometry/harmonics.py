@@ -22,6 +22,7 @@ DEGREES = (0, 1, 2, 4, 6, 8)
 """Degrees that the half-cosine lets through; also the orders on offer."""
 
 
+@cache
 def degrees(order: int) -> tuple[int, ...]:
     """Degrees used at an order."""
     if order not in DEGREES:
@@ -29,6 +30,7 @@ def degrees(order: int) -> tuple[int, ...]:
     return tuple(degree for degree in DEGREES if degree <= order)
 
 
+@cache
 def num_harmonics(order: int) -> int:
     """Number K of functions at an order: 1, 4, 9, 18, 31, 48."""
     return sum(2 * degree + 1 for degree in degrees(order))

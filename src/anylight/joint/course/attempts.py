@@ -15,7 +15,7 @@ from anylight.photometry.harmonics import degrees
 
 from .closeness import LINEAR_STEPS
 from .plan import Plan
-from .starts import balloon_surface, outward_surface, rim_outwardness
+from .starts import balloon_surface, coarsened, outward_surface, rim_outwardness
 
 _INWARD = 1.5
 """A start whose rim faces inwards must explain the photos so many times better to be believed.
@@ -28,6 +28,8 @@ degree 6 in degree 8, so below this share the missing degrees were more than hal
 above it noise, gloss and shadows are, and would be taken for light. [share]"""
 _FIRST_STEPS = 6
 """Newton steps of a start at each of the first two orders, at most. [steps]"""
+_FIRST_GAIN = 0.02
+"""Relative decrease of the energy that is worth another step of a start. [share]"""
 _LATER_STEPS = 4
 """Newton steps of the best start at each higher order, at most. [steps]"""
 _NEAR_STEPS = 20
@@ -108,14 +110,21 @@ class Attempts:
         stage = Stage(self.number, start.name)
         surface, light = start.surface, first_light(self.level, start.surface, plan.orders[0])
         for order, damping in zip(plan.orders[:2], (_FIRST_DAMPING, _LATER_DAMPING), strict=False):
-            effort = plan.effort(_FIRST_STEPS, damping)
+            effort = replace(plan.effort(_FIRST_STEPS, damping), gain=_FIRST_GAIN)
             state = yield from newton(self.level, terms, surface, light, order, effort, stage)
             surface, light = state.surface, state.light
         return self.judged(start.name, start.volume, state)
 
+    def seen_from(self, finer: PyramidLevel, attempt: Attempt) -> Attempt:
+        """An attempt at the next finer level, brought to this one as it is."""
+        surface = coarsened(finer, self.level, attempt.state.surface)
+        return self._at(attempt, surface)
+
     def brought(self, coarser: PyramidLevel, attempt: Attempt) -> Attempt:
         """An attempt at the next coarser level, brought to this one as it is."""
-        surface = refine(coarser, self.level, attempt.state.surface)
+        return self._at(attempt, refine(coarser, self.level, attempt.state.surface))
+
+    def _at(self, attempt: Attempt, surface: Heights) -> Attempt:
         light = raised(self.level, attempt.state.light, attempt.order)
         state = assess(self.level, surface, light, self.plan.terms(self.level, self.others))
         return self.judged(attempt.name, attempt.volume, state)

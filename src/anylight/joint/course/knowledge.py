@@ -11,7 +11,7 @@ from anylight.linalg.stencil import inner
 
 _DAMPING = Damping(1e-6, 1e-7)
 """So little that it does not count: the curvature itself is wanted. (guard)"""
-_RTOL = 0.05
+_RTOL = 0.2
 """When conjugate gradients stop. [relative residual]"""
 _ITERATIONS = 40
 """Steps of conjugate gradients, at most. [steps]"""

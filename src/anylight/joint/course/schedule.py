@@ -103,8 +103,7 @@ def solve(
     tries, early = (Attempts(every[k], k, plan, others[k]) for k in (number, smallest))
     counter = _Counter(_work(every, number, plan, given), [level.size for level in every])
     candidates = balloons_and_rival(early.level, plan) if given is None else _given(levels, given)
-    first: list[Attempt] = []
-    finalists: list[Attempt] = []
+    first, finalists = list[Attempt](), list[Attempt]()
     climb, cut_short = None, None
 
     def brought(attempt: Attempt) -> Attempt:
@@ -119,8 +118,8 @@ def solve(
     try:
         for candidate in candidates:
             first.append((yield from _shared(early.first(candidate), counter)))
-        best = brought(min(first, key=_score))
-        finalists.append((yield from _shared(tries.raised(best), counter)))
+        best = tries.raised(brought(min(first, key=_score)))
+        finalists.append((yield from _shared(best, counter)))
         if plan.near and not terms and is_worth_a_look(finalists[0].energy):
             nearest = yield from _shared(_nearer(every[number:], tries, finalists[0]), counter)
             if nearest is not None:
@@ -128,7 +127,11 @@ def solve(
                 levels = [replace(level, closeness=closeness) for level in levels]
                 tries = replace(tries, level=levels[number])
         if plan.rivals:
-            finalists.append((yield from _shared(tries.flipped(finalists[0]), counter)))
+            below = [
+                Attempts(replace(every[k], closeness=levels[0].closeness), k, plan, others[k])
+                for k in range(number, len(every))
+            ]
+            yield from _shared(_rivalled(below, first, finalists), counter)
         chosen = (max if plan.flip else min)(finalists, key=_score)
         climb = started(chosen)
         every.clear()
@@ -190,6 +193,28 @@ def _nearer(
         found = finer.brought(coarser.level, found)
     found = yield from at[0].nearer(found, attempt.order)
     return (seen.closeness, found) if is_believed(found.energy, attempt.energy) else None
+
+
+def _rivalled(
+    at: Sequence[Attempts], first: list[Attempt], finalists: list[Attempt]
+) -> Generator[tuple[Iterate, NewtonReport], None, None]:
+    """Let the flipped surface be a finalist, too, unless it is worse at a coarse level already.
+
+    Args:
+        at: attempts at the finalists' level, and at coarser ones.
+        first: attempts at the coarsest level.
+        finalists: the attempt that may be flipped.
+    """
+    seen = finalists[0]
+    for finer, coarser in pairwise(at):
+        seen = coarser.seen_from(finer.level, seen)
+    if len(at) > 1 and not at[0].plan.flip:
+        flipped = yield from at[-1].flipped(seen)
+        # It was settled there, its rival was not: what is still worse will not do better.
+        if flipped.energy > seen.energy:
+            first.append(flipped)
+            return
+    finalists.append((yield from at[0].flipped(finalists[0])))
 
 
 def _score(attempt: Attempt) -> float:

@@ -27,7 +27,7 @@ _CHUNK = 8192
 """Pixels that are looked at together. (memory)"""
 _ROUNDS = 2
 """Rounds of light and albedo. [rounds]"""
-_LIGHT_PIXELS = 50_000
+_LIGHT_PIXELS = 12_000
 """The light is fitted to about so many pixels, evenly spread. (memory)"""
 _CAUCHY = 3.0
 """Scale of the robust penalty. [standard deviations of the residual]"""
@@ -120,6 +120,7 @@ class _Samples:
         self._white, self._unit, self._basis = white, unit, basis(order)
         self._every = max(1, len(self._places) // _LIGHT_PIXELS)
         self._kept: dict[int, np.ndarray] = {}
+        self._parts: dict[int, _Part] = {}
 
     def _over(self, function: Callable[["_Part"], Made]) -> list[Made]:
         """Call a function for parts of the pixels that light is fitted to; on all threads."""
@@ -131,6 +132,12 @@ class _Samples:
         )
 
     def _part(self, part: slice) -> "_Part":
+        """Some pixels; kept, because the light is fitted often."""
+        if part.start not in self._parts:
+            self._parts[part.start] = self._read(part)
+        return self._parts[part.start]
+
+    def _read(self, part: slice) -> "_Part":
         terms = combine(np.eye(self._basis.size), self._unit[:, part], self._basis.order).T
         stored = self._flat[:, self._places[part], :]
         usable = is_usable(stored)
@@ -164,23 +171,23 @@ class _Samples:
         made = products(self._basis.order)
 
         def some(own: _Part) -> tuple[np.ndarray, np.ndarray]:
-            normal = np.empty((num, channels, size, size))
+            squares = np.empty((num, channels, len(made.table)), np.float32)
             source = np.empty((num, channels, size), np.float32)
             for c in range(channels):
                 reflected = albedo[c, own.pixels].astype(np.float32)
                 painted = own.terms * reflected[:, None]
                 residual = lighting[:, c].astype(np.float32) @ painted.T - own.values[:, :, c]
                 weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                sums = (weight * reflected**2) @ self._functions(own.pixels).T
-                normal[:, c] = (sums.astype(float) @ made.table)[:, made.place]
+                squares[:, c] = (weight * reflected**2) @ self._functions(own.pixels).T
                 source[:, c] = (weight * own.values[:, :, c]) @ painted
-            return normal, source
+            return squares, source
 
-        normal = np.zeros((num, channels, size, size))
+        squares = np.zeros((num, channels, len(made.table)))
         source = np.zeros((num, channels, size))
-        for gram, sums in self._over(some):
-            normal += gram
+        for products_of_two, sums in self._over(some):
+            squares += products_of_two
             source += sums
+        normal = (squares @ made.table)[:, :, made.place]
         trace = np.trace(normal, axis1=2, axis2=3)[..., None, None] / size
         ridge = (_RIDGE * trace + 1e-20) * np.eye(size)
         right = source + np.einsum("mcij,mcj->mci", ridge, lighting)

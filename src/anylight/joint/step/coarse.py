@@ -18,7 +18,9 @@ from anylight.kernels.monomials import flat
 from anylight.photometry.products import products
 
 _SAMPLE = 2048
-"""Pixels that the couplings are estimated from. [pixels]"""
+"""Pixels that the couplings are estimated from, at most. [pixels]"""
+_SAMPLE_EACH = 5
+"""Pixels for every mode and every coefficient of a channel's light, at most. [pixels]"""
 _RIDGE = 1e-5
 """What keeps the couplings positive definite in single precision, relative to them. [share]"""
 _LIFTS = 12
@@ -43,17 +45,18 @@ class CoarseSystem:
 
     def __post_init__(self) -> None:
         level = self.level
-        rng = np.random.default_rng(0)
+        self._columns = self.light.shape[1] // level.num_channels
+        unknowns = len(self.modes) + len(self.light) * self._columns
+        num, rng = min(_SAMPLE, int(_SAMPLE_EACH * unknowns)), np.random.default_rng(0)
         self._sample = (
             np.arange(level.size)
-            if level.size <= _SAMPLE
-            else np.sort(rng.choice(level.size, _SAMPLE, replace=False))
+            if level.size <= num
+            else np.sort(rng.choice(level.size, num, replace=False))
         )
         self._factor = level.size / len(self._sample)
         self._corners = self.modes.at_corners(self._sample)
         p, q = level.corner_slopes(self._corners)
         uu, uv, vv = self.blocks[:, self._sample].astype(float)
-        self._columns = self.light.shape[1] // level.num_channels
         sampled = self.fit.some(self._sample)
         weight = self.weight[self._sample]
         at = linearise(level, self.light, sampled, weight, self._sample, gather=False, keep=True)

@@ -98,6 +98,8 @@ class Effort:
     """Steps of conjugate gradients, at most."""
     least: float = field(default_factory=lambda: _LEAST)
     """Least damping."""
+    gain: float = field(default_factory=lambda: _STOP)
+    """Relative decrease of the energy that is worth another step."""
     together: bool = True
     """Step in surface and light together, not in turn."""
     rival: float | None = None
@@ -251,7 +253,7 @@ def _newton(
         yield state, report
         damping = max(step.damping / _EASE, effort.least)
         # The first step may gain little because it went too far.
-        small = step.before - step.after < _STOP * step.before
+        small = step.before - step.after < effort.gain * step.before
         if effort.together and small and iteration > 1:
             status = Status.CONVERGED
             break
