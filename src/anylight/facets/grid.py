@@ -77,7 +77,7 @@ class FacetGrid:
         self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"], dtype: type = np.float64
     ) -> Heights:
         """Adjoint of the slopes."""
-        return facets.scatter(gp, gq, self.here, self.rows, self.grid.shape, dtype)
+        return facets.scatter(gp, gq, self.here, self.rows, np.empty(self.grid.shape, dtype))
 
     def assemble(
         self,

@@ -64,8 +64,9 @@ class _Product:
 
     def multiply(self, x: Heights, out: Heights) -> float:
         """Compute out = A x; return x · A x."""
-        out[:] = self.level.scatter(*facets.bent(x, self.blocks, self.level.here), np.float32)
-        facets.hold(x, self.edge, self.even, self.level.here, self.level.rows, out)
+        here, rows = self.level.here, self.level.rows
+        facets.scatter(*facets.bent(x, self.blocks, here), here, rows, out)
+        facets.hold(x, self.edge, self.even, here, rows, out)
         return stencil.dot(x, out)
 
 

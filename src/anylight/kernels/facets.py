@@ -84,13 +84,11 @@ def scatter(
     gq: Float[np.ndarray, " P"],
     here: Int[np.ndarray, " P"],
     rows: Int[np.ndarray, " n"],
-    shape: tuple[int, int],
-    dtype: type = np.float64,
+    out: Float[np.ndarray, "h w"],
 ) -> Float[np.ndarray, "h w"]:
-    """Adjoint of `slopes`; rows as `rows_of` tells."""
-    out: np.ndarray = np.empty(shape, dtype)
+    """Adjoint of `slopes`, written over `out`; rows as `rows_of` tells."""
     out[0] = out[-1] = 0
-    gp, gq = (np.ascontiguousarray(part, dtype) for part in (gp, gq))
+    gp, gq = (np.ascontiguousarray(part, out.dtype) for part in (gp, gq))
     _scatter(gp, gq, here, rows, out)
     return out
 

@@ -16,6 +16,7 @@ from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import couplings, triangular
 from anylight.kernels.monomials import flat
 from anylight.photometry.products import products
+from anylight.threads import in_parallel
 
 _SAMPLE = 2048
 """Pixels that the couplings are estimated from, at most. [pixels]"""
@@ -108,10 +109,10 @@ class CoarseSystem:
         lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
         matrix[np.diag_indices(len(matrix))] += lift
         held_by = [light * channel.size for channel in self._channels]
-        solved = [
-            channel.held(by + _RIDGE * channel.size + 1e-30)
-            for channel, by in zip(self._channels, held_by, strict=True)
-        ]
+        solved = in_parallel(
+            lambda held: held[0].held(held[1] + _RIDGE * held[0].size + 1e-30),
+            zip(self._channels, held_by, strict=True),
+        )
         found = [channel for channel in solved if channel is not None]
         if len(found) < len(solved):
             return None
