@@ -43,8 +43,17 @@ def test_the_same_bytes_in_every_file(capture, ran):
 
 
 @pytest.mark.slow
-def test_another_processor_gives_nearly_the_same(capture, ran, tmp_path):
-    """Code for the plainest processor, and matrix products as on an old one."""
+def test_another_processor_gives_nearly_the_same(tmp_path):
+    """Code for the plainest processor, and matrix products as on an old one.
+
+    The photos have one explanation. Where there are several (a few hundred pixels, six photos, a
+    light of second order), rounding may decide which start wins.
+    """
+    capture, ran = tmp_path / "bust", tmp_path / "here"
+    asked = ["--shape", "bust", "--images", "12", "--height", "128"]
+    assert main(["synth", *asked, "--out", str(capture)]) == 0
+    program = ["run", str(capture), "--only-result", "--shadows", "off"]
+    assert main([*program, "--out", str(ran)]) == 0
     other = {
         **os.environ,
         "NUMBA_CPU_NAME": "generic",
@@ -53,12 +62,12 @@ def test_another_processor_gives_nearly_the_same(capture, ran, tmp_path):
         "OPENBLAS_CORETYPE": "Nehalem",
     }
     out = tmp_path / "out"
-    program = [sys.executable, "-m", "anylight.cli.main", "run", str(capture), "--out", str(out)]
-    subprocess.run([*program, "--only-result", *DEFAULT], check=True, env=other)
-    here, there = (load_reconstruction(folder / "result.npz") for folder in (ran, out))
-    cosines = (here.normals * there.normals).sum(axis=-1)[here.mask]
+    there = [sys.executable, "-m", "anylight.cli.main", *program, "--out", str(out)]
+    subprocess.run(there, check=True, env=other)
+    here, afar = (load_reconstruction(folder / "result.npz") for folder in (ran, out))
+    cosines = (here.normals * afar.normals).sum(axis=-1)[here.mask]
     degrees = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
     assert degrees.mean() < 0.05
     assert np.quantile(degrees, 0.99) < 0.5
-    depth = np.abs(there.depth / here.depth - 1)[here.mask]
+    depth = np.abs(afar.depth / here.depth - 1)[here.mask]
     assert depth.max() < 1e-3
