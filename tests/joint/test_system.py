@@ -16,6 +16,7 @@ from anylight.joint.step.newton import (
     assess,
     newton,
     robust_energy,
+    robust_scale,
     total_cost,
 )
 from anylight.joint.step.system import Damping, Moving, System, Unknowns
@@ -230,3 +231,11 @@ def test_rays_become_the_axis_and_lengths_stay(state, rng):
     vectors = rng.standard_normal((3, level.size))
     turned = in_view(level, vectors)
     assert np.allclose((turned**2).sum(axis=0), (vectors**2).sum(axis=0))
+
+
+def test_facets_that_hardly_count_do_not_widen_the_robust_scale():
+    misfit, cover = np.random.default_rng(0).random(1000), np.ones(1000)
+    usual = robust_scale(misfit, cover)
+    spanning = (np.append(misfit, np.full(200, 1e6)), np.append(cover, np.full(200, 1e-6)))
+    assert robust_scale(*spanning) == usual
+    assert robust_scale(spanning[0], np.ones(1200)) > 10 * usual
