@@ -18,21 +18,12 @@ def surface(level, rng):
     return rng.standard_normal(level.grid.shape) * level.grid.inside
 
 
-@pytest.mark.twin("kernels.facets._slopes")
+@pytest.mark.twin("kernels.facets._slopes", "kernels.facets._run_end")
 def test_slopes_of_a_plane(level):
     rows, columns = np.indices(level.grid.shape)
     p, q = level.slopes(0.3 * columns - 0.2 * rows + 5.0)
     assert np.allclose(p, 0.3)
     assert np.allclose(q, -0.2)
-
-
-@pytest.mark.twin("kernels.facets._bent")
-def test_blocks_times_slopes(level, rng):
-    z, blocks = surface(level, rng), rng.standard_normal((3, level.size))
-    (uu, uv, vv), (p, q) = blocks, level.slopes(z)
-    gp, gq = facets.bent(z, blocks, level.here)
-    np.testing.assert_allclose(gp, uu * p + uv * q, atol=1e-5)
-    np.testing.assert_allclose(gq, uv * p + vv * q, atol=1e-5)
 
 
 @pytest.mark.twin("kernels.facets._scatter")
@@ -73,6 +64,16 @@ def test_holding_is_the_edges_part_of_the_stencil(level, rng):
     matrix = facets.assemble(nothing, 0.3 * cover, level.here, level.rows, level.grid.shape).dense()
     out = np.zeros(level.grid.shape)
     facets.hold(z, 0.3, cover, level.here, level.rows, out)
+    np.testing.assert_allclose(out.ravel(), matrix @ z.ravel(), atol=1e-12)
+
+
+@pytest.mark.twin("kernels.facets._form")
+def test_the_form_is_the_stencil(level, rng):
+    blocks, z = rng.standard_normal((3, level.size)), surface(level, rng)
+    edge = np.full(level.size, 0.3)
+    matrix = facets.assemble(blocks, edge, level.here, level.rows, level.grid.shape).dense()
+    out = np.full(level.grid.shape, np.nan)
+    facets.form(z, blocks, 0.3, level.here, level.rows, out)
     np.testing.assert_allclose(out.ravel(), matrix @ z.ravel(), atol=1e-12)
 
 

@@ -77,7 +77,13 @@ class FacetGrid:
         self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"], dtype: type = np.float64
     ) -> Heights:
         """Adjoint of the slopes."""
-        return facets.scatter(gp, gq, self.here, self.rows, np.empty(self.grid.shape, dtype))
+        return self.scatter_into(gp, gq, np.empty(self.grid.shape, dtype))
+
+    def scatter_into(
+        self, gp: Float[np.ndarray, " P"], gq: Float[np.ndarray, " P"], out: Heights
+    ) -> Heights:
+        """Adjoint of the slopes, written over `out`."""
+        return facets.scatter(gp, gq, self.here, self.rows, out)
 
     def assemble(
         self,

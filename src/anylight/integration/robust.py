@@ -55,7 +55,6 @@ class _Product:
     level: FacetGrid
     blocks: Float[np.ndarray, "3 P"]
     edge: float
-    even: Float[np.ndarray, " P"]
 
     def of(self, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]) -> Heights:
         """Right-hand side for slopes that are wanted."""
@@ -64,9 +63,7 @@ class _Product:
 
     def multiply(self, x: Heights, out: Heights) -> float:
         """Compute out = A x; return x · A x."""
-        here, rows = self.level.here, self.level.rows
-        facets.scatter(*facets.bent(x, self.blocks, here), here, rows, out)
-        facets.hold(x, self.edge, self.even, here, rows, out)
+        facets.form(x, self.blocks, self.edge, self.level.here, self.level.rows, out)
         return stencil.dot(x, out)
 
 
@@ -109,7 +106,7 @@ def robust_surface(
         operator.centre[level.grid.inside] += np.float32(_PIN * operator.centre.max())
         inverse = Multigrid(operator)
         del operator
-        product = _Product(level, blocks, edge, even)
+        product = _Product(level, blocks, edge)
         surface = pcg(
             product, product.of(p, q), inverse, _RTOL, _LINEAR_STEPS, start=surface
         ).solution

@@ -17,13 +17,37 @@ from anylight.threads import ROWS, loop
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
+@numba.njit(inline="always", **_OPTIONS)
+def _run_end(here, first, stop):
+    """Number behind the last facet that follows the first one side by side.
+
+    What runs over such facets has no places to look up, and becomes vector code.
+    """
+    gap = here[first] - first
+    if here[stop - 1] - stop + 1 == gap:
+        return stop
+    inside, outside = first, stop
+    while outside - inside > 1:
+        middle = (inside + outside) // 2
+        if here[middle] - middle == gap:
+            inside = middle
+        else:
+            outside = middle
+    return outside
+
+
 @loop(_OPTIONS, over="here", grain=16384)
 def _slopes(begin, end, z, here, width, p, q):
-    for j in range(begin, end):
-        k = here[j]
-        a, b, c, d = z[k], z[k + 1], z[k + width], z[k + width + 1]
-        p[j] = 0.5 * ((b - a) + (d - c))
-        q[j] = 0.5 * ((c - a) + (d - b))
+    half, first = z.dtype.type(0.5), begin
+    while first < end:
+        last = _run_end(here, first, end)
+        upper, lower = z[here[first] :], z[here[first] + width :]
+        along_u, along_v = p[first:last], q[first:last]
+        for n in range(last - first):
+            along_u[n] = half * ((upper[n + 1] - upper[n]) + (lower[n + 1] - lower[n]))
+        for n in range(last - first):
+            along_v[n] = half * ((lower[n] - upper[n]) + (lower[n + 1] - upper[n + 1]))
+        first = last
 
 
 def slopes(z: Float[np.ndarray, "h w"], here: Int[np.ndarray, " P"]) -> Float[np.ndarray, "2 P"]:
@@ -33,50 +57,35 @@ def slopes(z: Float[np.ndarray, "h w"], here: Int[np.ndarray, " P"]) -> Float[np
     return found
 
 
-@loop(_OPTIONS, over="here", grain=16384)
-def _bent(begin, end, z, uu, uv, vv, here, width, gp, gq):
-    for j in range(begin, end):
-        k = here[j]
-        a, b, c, d = z[k], z[k + 1], z[k + width], z[k + width + 1]
-        p = 0.5 * ((b - a) + (d - c))
-        q = 0.5 * ((c - a) + (d - b))
-        gp[j] = uu[j] * p + uv[j] * q
-        gq[j] = uv[j] * p + vv[j] * q
-
-
-def bent(
-    z: Float[np.ndarray, "h w"], blocks: Float[np.ndarray, "3 P"], here: Int[np.ndarray, " P"]
-) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
-    """Symmetric blocks uu, uv, vv of every facet times its slopes."""
-    gp, gq = np.empty((2, len(here)), np.float32)
-    _bent(z.ravel(), *blocks, here, z.shape[1], gp, gq)
-    return gp, gq
-
-
 def rows_of(here: Int[np.ndarray, " P"], shape: tuple[int, int]) -> Int[np.ndarray, " h"]:
     """Number of the first facet of every row of corners, and of those that follow the last."""
     return np.searchsorted(here, np.arange(shape[0] + 1) * shape[1])
 
 
 # Facets reach corners of two rows. Each row is gathered by itself, first from the facets above it,
-# then from those below, as one loop over all facets would: so rows may be shared among threads.
+# then from those below: so rows may be shared among threads. Seen from a row both are alike, but
+# for the sign of the slope along v.
 
 
 @loop(_OPTIONS, over="out", margin=1, grain=ROWS)
 def _scatter(begin, end, gp, gq, here, rows, out):
-    width = out.shape[1]
+    width, half = out.shape[1], out.dtype.type(0.5)
     for i in range(begin, end):
         row = out[i]
         for k in range(width):
             row[k] = 0
-        for j in range(rows[i - 1], rows[i]):
-            k = here[j] - (i - 1) * width
-            row[k] -= 0.5 * (gp[j] - gq[j])
-            row[k + 1] += 0.5 * (gp[j] + gq[j])
-        for j in range(rows[i], rows[i + 1]):
-            k = here[j] - i * width
-            row[k] -= 0.5 * (gp[j] + gq[j])
-            row[k + 1] += 0.5 * (gp[j] - gq[j])
+        for below in range(2):
+            sign = half if below else -half
+            first, stop = rows[i - 1 + below], rows[i + below]
+            while first < stop:
+                last = _run_end(here, first, stop)
+                left = row[here[first] - (i - 1 + below) * width :]
+                along_p, along_q = gp[first:last], gq[first:last]
+                for n in range(last - first):
+                    left[n] -= half * along_p[n] + sign * along_q[n]
+                for n in range(last - first):
+                    left[n + 1] += half * along_p[n] - sign * along_q[n]
+                first = last
 
 
 def scatter(
@@ -97,19 +106,21 @@ def scatter(
 def _hold(begin, end, z, share, cover, here, rows, out):
     width = out.shape[1]
     for i in range(begin, end):
-        row, above, own, under = out[i], z[i - 1], z[i], z[i + 1]
-        for j in range(rows[i - 1], rows[i]):
-            k = here[j] - (i - 1) * width
-            edge = share * cover[j]
-            bottom = edge * (own[k + 1] - own[k])
-            row[k] += edge * (own[k] - above[k]) - bottom
-            row[k + 1] += bottom + edge * (own[k + 1] - above[k + 1])
-        for j in range(rows[i], rows[i + 1]):
-            k = here[j] - i * width
-            edge = share * cover[j]
-            top = edge * (own[k + 1] - own[k])
-            row[k] -= top + edge * (under[k] - own[k])
-            row[k + 1] += top - edge * (under[k + 1] - own[k + 1])
+        for below in range(2):
+            first, stop = rows[i - 1 + below], rows[i + below]
+            while first < stop:
+                last = _run_end(here, first, stop)
+                k = here[first] - (i - 1 + below) * width
+                left, own, other = out[i, k:], z[i, k:], z[i - 1 + 2 * below, k:]
+                weight = cover[first:last]
+                for n in range(last - first):
+                    edge = share * weight[n]
+                    left[n] += edge * (own[n] - other[n]) - edge * (own[n + 1] - own[n])
+                for n in range(last - first):
+                    edge = share * weight[n]
+                    turn = edge * (own[n + 1] - own[n])
+                    left[n + 1] += edge * (own[n + 1] - other[n + 1]) + turn
+                first = last
 
 
 def hold(
@@ -121,7 +132,52 @@ def hold(
     out: Float[np.ndarray, "h w"],
 ) -> None:
     """Add half the gradient of Σ_j edge · cover_j / 2 · (squared differences along four edges)."""
-    _hold(z, edge / 2, cover, here, rows, out)
+    _hold(z, z.dtype.type(edge / 2), cover, here, rows, out)
+
+
+@loop(_OPTIONS, over="out", margin=1, grain=ROWS)
+def _form(begin, end, z, uu, uv, vv, share, here, rows, out):
+    width, half = out.shape[1], z.dtype.type(0.5)
+    for i in range(begin, end):
+        row = out[i]
+        for k in range(width):
+            row[k] = 0
+        for below in range(2):
+            sign = half if below else -half
+            first, stop = rows[i - 1 + below], rows[i + below]
+            while first < stop:
+                last = _run_end(here, first, stop)
+                k = here[first] - (i - 1 + below) * width
+                left, own, other = out[i, k:], z[i, k:], z[i - 1 + 2 * below, k:]
+                a, b, c = uu[first:last], uv[first:last], vv[first:last]
+                for n in range(last - first):
+                    here_off, next_off = own[n] - other[n], own[n + 1] - other[n + 1]
+                    turn = own[n + 1] - own[n]
+                    p = half * (turn + (other[n + 1] - other[n]))
+                    q = -sign * (here_off + next_off)
+                    gp, gq = a[n] * p + b[n] * q, b[n] * p + c[n] * q
+                    left[n] += share * (here_off - turn) - half * gp - sign * gq
+                for n in range(last - first):
+                    here_off, next_off = own[n] - other[n], own[n + 1] - other[n + 1]
+                    turn = own[n + 1] - own[n]
+                    p = half * (turn + (other[n + 1] - other[n]))
+                    q = -sign * (here_off + next_off)
+                    gp, gq = a[n] * p + b[n] * q, b[n] * p + c[n] * q
+                    left[n + 1] += share * (next_off + turn) + half * gp - sign * gq
+                first = last
+
+
+def form(
+    z: Float[np.ndarray, "h w"],
+    blocks: Float[np.ndarray, "3 P"],
+    edge: float,
+    here: Int[np.ndarray, " P"],
+    rows: Int[np.ndarray, " n"],
+    out: Float[np.ndarray, "h w"],
+) -> None:
+    """Multiply by the stencil of `assemble`, all edges held alike, without it; fills `out`."""
+    out[0] = out[-1] = 0
+    _form(z, *blocks, z.dtype.type(edge / 2), here, rows, out)
 
 
 @loop(_OPTIONS, over="d", margin=1, grain=ROWS)

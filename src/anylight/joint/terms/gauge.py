@@ -98,7 +98,7 @@ def out_of_view(level: FacetGrid, vector: Float[np.ndarray, " 3"]) -> Float[np.n
 
 def mean_normal(level: PyramidLevel, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, " 3"]:
     """Mean over the pixels, as they count, each seen along its own ray."""
-    return (in_view(level, unit) @ level.cover).astype(float) / level.cover.sum(dtype=float)
+    return viewing.mean_in_view(level.camera.numbers, level.domain.pixels, unit, level.cover)
 
 
 def strain(level: PyramidLevel, unit: Float[np.ndarray, "3 P"]) -> Float[np.ndarray, " 3"]:
@@ -110,13 +110,16 @@ def strain_gradient(
     level: PyramidLevel, unit: Float[np.ndarray, "3 P"], length: Float[np.ndarray, " P"]
 ) -> Float[np.ndarray, "3 h w"]:
     """Derivative of the three strains by the surface, in float32."""
-    along_p, along_q = (in_view(level, turn) for turn in level.turns(unit, length))
-    share = level.cover / level.cover.sum(dtype=float)
-    found = [
-        level.scatter(share * p / size, share * q / size, np.float32)
-        for p, q, size in zip(along_p, along_q, spread(), strict=True)
-    ]
-    return np.stack(found)
+    along_p, along_q = np.empty_like(unit), np.empty_like(unit)
+    sizes = tuple(1 / (spread() * level.cover.sum(dtype=float)))
+    viewing.turns_in_view(
+        level.camera.numbers, level.domain.pixels, unit, length, level.cover, sizes, along_p,
+        along_q,
+    )  # fmt: skip
+    found = np.empty((3, *level.grid.shape), np.float32)
+    for p, q, out in zip(along_p, along_q, found, strict=True):
+        level.scatter_into(p, q, out)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
