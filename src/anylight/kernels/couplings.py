@@ -6,7 +6,7 @@ from jaxtyping import Float, Int
 from anylight.threads import loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
-_PAIRS = 16
+_PAIRS = 39
 """Pairs of photos that are summed together."""
 
 
@@ -18,16 +18,16 @@ def across(begin, end, p, q, by_p, by_q, weight, harmonics, out):
     (n, K).
     """
     channels, photos, num = by_p.shape
-    change = np.empty((photos, num), np.float32)
+    change = np.empty((channels * photos, num), np.float32)
     for k in range(begin, end):
         along_p, along_q = p[k], q[k]
         for c in range(channels):
             heavy = weight[c]
             for i in range(photos):
-                row, a, b = change[i], by_p[c, i], by_q[c, i]
+                row, a, b = change[c * photos + i], by_p[c, i], by_q[c, i]
                 for j in range(num):
                     row[j] = heavy[j] * (along_p[j] * a[j] + along_q[j] * b[j])
-            np.dot(change, harmonics, out[k, c])
+        np.dot(change, harmonics, out[k].reshape((len(change), out.shape[3])))
 
 
 @loop(_OPTIONS, over="blocks", grain=1)
@@ -54,9 +54,9 @@ def _own(begin, end, blocks, first, second, direction, weight, functions, table,
         for n in range(some):
             i, j, found = first[start + n] * size, second[start + n] * size, values[n]
             for k in range(size):
-                row, other, column = own[i + k], own[j + k], place[k]
+                row, column = own[j + k], place[k]
                 for m in range(size):
-                    row[j + m] = other[i + m] = found[column[m]]
+                    row[i + m] = found[column[m]]
 
 
 def own(
@@ -67,6 +67,8 @@ def own(
     place: Int[np.ndarray, "K K"],
 ) -> Float[np.ndarray, "C l l"]:
     """Σ w (δ − d dᵀ) h hᵀ over the pixels, for all pairs of a channel's photos.
+
+    Only what lies below the diagonal, and the blocks on it, are filled in.
 
     Args:
         direction: of every pixel's shading among the photos, of length one.

@@ -6,7 +6,7 @@ rows, then along columns: across a step of the surface, where couplings are weak
 interpolated, and a mask needs no care. A node is active where its centre coefficient is positive.
 """
 
-from collections.abc import Sequence
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from . import stencil
 
 GridArray: TypeAlias = Float[np.ndarray, "h w"]
 
-_SMALLEST = 100
+_SMALLEST = 36
 """A level with this many nodes is solved directly."""
 _ALONE = 65536
 """Levels of up to so many nodes are not worth several threads and run in one compiled call."""
@@ -24,6 +24,8 @@ _DAMPING = 0.8
 _STABLE = 1.9
 """Jacobi's method converges if its divisor exceeds half the row's sum of sizes: never fall short,
 or strongly anisotropic operators make the cycle indefinite."""
+_FREE = 1e-5
+"""Directions of the coarsest level below this share of the largest eigenvalue are left alone."""
 _INACTIVE = 1e-7
 """Nodes whose centre is below this share of the largest do not take part."""
 
@@ -68,8 +70,8 @@ class Shares(NamedTuple):
 
 def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
     """Pᵀ A P and P itself: coarse node (I, J) lies on fine node (2I−1, 2J−1)."""
-    height, width = fine.centre.shape
-    rows, columns = (height - 2) // 2 + 3, (width - 2) // 2 + 3
+    height = len(fine.centre)
+    rows, columns = _coarser(fine.centre.shape)
     dtype = fine.centre.dtype
     left, up = np.full((height, columns), 0.5, dtype), np.full((rows, columns), 0.5, dtype)
     stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
@@ -98,19 +100,15 @@ class Multigrid:
 
     def __init__(self, operator: Stencil) -> None:
         self._levels: list[_Level] = []
-        small: list[_Level] = []
         operator = operator.astype(np.float32)
-        while operator.centre.size > _SMALLEST:
-            size = operator.centre.size
+        while operator.centre.size > _ALONE:
             coarse, shares = coarsen(operator)
-            (self._levels if size > _ALONE else small).append(_level(operator, shares))
+            self._levels.append(_level(operator, shares))
             operator = coarse
-        small.append(_level(operator, Shares(*np.zeros((2, 0, 0), np.float32))))
-        matrix = operator.dense()
-        self._direct = np.linalg.pinv(matrix, rcond=1e-5, hermitian=True).astype(np.float32)
-        self._small, self._places, first = _packed(small)
+        self._small, self._places, first, coarsest = _built(operator)
         self._levels.append(first)
-        self._is_direct = len(small) == 1
+        self._direct = _inverse(coarsest.dense()).astype(np.float32)
+        self._is_direct = len(self._places) == 1
 
     def __call__(self, source: GridArray) -> GridArray:
         """Apply the cycle; the returned array is overwritten by the next call."""
@@ -134,19 +132,43 @@ class Multigrid:
         return spare
 
 
-def _packed(levels: Sequence[_Level]) -> tuple[np.ndarray, np.ndarray, _Level]:
-    """Small levels in one array (see `stencil.cycle`), their places, and the first of them."""
-    shapes = [level.damped.shape for level in levels]
+def _coarser(shape: tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns of the next coarser grid, margins included."""
+    return (shape[0] - 2) // 2 + 3, (shape[1] - 2) // 2 + 3
+
+
+def _built(operator: Stencil) -> tuple[np.ndarray, np.ndarray, _Level, Stencil]:
+    """An operator and all coarser ones in one array (see `stencil.cycle`).
+
+    Also their places in it, the first level, and the coarsest operator.
+    """
+    shapes = [operator.centre.shape]
+    while math.prod(shapes[-1]) > _SMALLEST:
+        shapes.append(_coarser(shapes[-1]))
     sizes = [stencil.GRIDS * height * width for height, width in shapes]
     begins = np.cumsum([0, *sizes])
-    flat = np.zeros(begins[-1], np.float32)
-    for level, shape, begin, size in zip(levels, shapes, begins[:-1], sizes, strict=True):
-        grids = flat[begin : begin + size].reshape(stencil.GRIDS, *shape)
-        for into, grid in zip(grids, (*level.operator, *level[1:4]), strict=False):
-            into[: grid.shape[0], : grid.shape[1]] = grid
-    first = flat[: sizes[0]].reshape(stencil.GRIDS, *shapes[0])
-    places = [(*shape, begin) for shape, begin in zip(shapes, begins[:-1], strict=True)]
-    return flat, np.array(places, np.int64), _Level(Stencil(*first[:5]), *first[5:])
+    every = np.zeros(begins[-1], np.float32)
+    grids = [
+        every[begin : begin + size].reshape(stencil.GRIDS, *shape)
+        for begin, size, shape in zip(begins, sizes, shapes, strict=False)
+    ]
+    grids[0][:5] = operator
+    places = np.array([(*shape, at) for shape, at in zip(shapes, begins, strict=False)], np.int64)
+    numbers = (np.float32(value) for value in (_INACTIVE, _DAMPING, _STABLE))
+    stencil.build(every, places, np.empty(5 * operator.centre.size, np.float32), *numbers)
+    first, last = grids[0], grids[-1]
+    return every, places, _Level(Stencil(*first[:5]), *first[5:]), Stencil(*last[:5])
+
+
+def _inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """Inverse where the matrix acts, zero elsewhere.
+
+    Heights that are the same everywhere cost nothing, but for rounding, of either sign: answering
+    to that would make the cycle indefinite.
+    """
+    size, axes = np.linalg.eigh(matrix)
+    kept = size > _FREE * np.abs(size).max(initial=0)
+    return (axes[:, kept] / size[kept]) @ axes[:, kept].T
 
 
 def _level(operator: Stencil, shares: Shares) -> _Level:

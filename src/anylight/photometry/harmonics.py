@@ -65,7 +65,8 @@ def _orders(degree: int) -> range:
 
 
 @cache
-def _norm(degree: int, m: int) -> float:
+def norm(degree: int, m: int) -> float:
+    """What makes a harmonic of length one on the sphere."""
     ratio = math.factorial(degree - abs(m)) / math.factorial(degree + abs(m))
     return math.sqrt((2 * degree + 1) / (4 * math.pi) * ratio * (2 if m else 1))
 
@@ -147,7 +148,7 @@ def _rows(
     legendre = _legendre(z, x * x + y * y + z * z, order)
     power = _azimuthal(x, y, order)
     return [
-        _norm(degree, m) * legendre[degree, abs(m)] * power[abs(m)][0 if m >= 0 else 1]
+        norm(degree, m) * legendre[degree, abs(m)] * power[abs(m)][0 if m >= 0 else 1]
         for degree in wanted
         for m in _orders(degree)
     ]
@@ -171,7 +172,7 @@ def d_harmonics(normals: Vectors, order: int) -> Float[np.ndarray, "*n K 3"]:
                 angle_x, angle_y = (re, -im) if m > 0 else (im, re)
                 angle_x, angle_y = abs(m) * angle_x, abs(m) * angle_y
             rows.append(
-                _norm(degree, m)
+                norm(degree, m)
                 * np.stack(
                     [
                         2 * x * by_s * angle + value * angle_x,

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from anylight.kernels import samples as sums_of_samples
+from anylight.kernels.harmonics import some_harmonics
 from anylight.kernels.monomials import basis, combine
 from anylight.kernels.pixel_differences import neighbours
 from anylight.kernels.variation import huber_step
@@ -148,8 +149,8 @@ class _Samples:
     def _functions(self, part: slice) -> Float[np.ndarray, "A n"]:
         """What products of harmonics are made of; kept, because the light is fitted often."""
         if part.start not in self._kept:
-            values = products(self._basis.order).functions(self._unit[:, part].astype(float))
-            self._kept[part.start] = values.astype(np.float32)
+            wanted = products(self._basis.order).wanted
+            self._kept[part.start] = some_harmonics(self._unit[:, part], wanted)
         return self._kept[part.start]
 
     def noise(self, albedo: np.ndarray, lighting: np.ndarray) -> float:

@@ -14,9 +14,9 @@ from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import couplings, triangular
+from anylight.kernels.harmonics import some_harmonics
 from anylight.kernels.monomials import flat
 from anylight.photometry.products import products
-from anylight.threads import in_parallel
 
 _SAMPLE = 2048
 """Pixels that the couplings are estimated from, at most. [pixels]"""
@@ -77,17 +77,16 @@ class CoarseSystem:
         across = np.empty((len(self.modes), *shading.shape[:2], len(own.matrix)), np.float32)
         slopes = (p.astype(np.float32), q.astype(np.float32))
         couplings.across(*slopes, by_p, by_q, painted, np.ascontiguousarray(harmonic), across)
-        self._across = across.reshape(len(self.modes), -1)
+        self._across = across.reshape(len(self.modes), channels, -1).transpose(1, 0, 2)
         if len(own.fields):
             roots = np.sqrt(painted)[:, :, None]
-            coupled = [_plain(direction[c].T, harmonic * roots[c]) for c in range(channels)]
+            self._light = np.stack(
+                [_plain(direction[c].T, harmonic * roots[c]) for c in range(channels)]
+            )
         else:
             made = products(own.order)
-            functions = made.functions(sampled.unit.astype(float))
-            coupled = list(couplings.own(direction, painted, functions, made.table, made.place))
-        self._channels = [
-            _Channel(coupled[c], across[:, c].reshape(len(self.modes), -1)) for c in range(channels)
-        ]
+            functions = some_harmonics(sampled.unit, made.wanted)
+            self._light = couplings.own(direction, painted, functions, made.table, made.place)
         photos = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
         self._own = self._factor * photos + self.stiffness
 
@@ -108,22 +107,16 @@ class CoarseSystem:
         diagonal = np.diag(matrix).copy()
         lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
         matrix[np.diag_indices(len(matrix))] += lift
-        held_by = [light * channel.size for channel in self._channels]
-        solved = in_parallel(
-            lambda held: held[0].held(held[1] + _RIDGE * held[0].size + 1e-30),
-            zip(self._channels, held_by, strict=True),
-        )
-        found = [channel for channel in solved if channel is not None]
-        if len(found) < len(solved):
+        sizes = np.diagonal(self._light, axis1=1, axis2=2).mean(axis=1, dtype=float)
+        factors = _factorised_with(self._light, self._across, (light + _RIDGE) * sizes + 1e-30)
+        if factors is None:
             return None
-        self._lower = np.stack([channel.lower for channel in found])
-        self._answers = np.concatenate([channel.answers for channel in found])
-        matrix -= self._across @ self._answers.astype(float)
-        factor = _factorised((matrix + matrix.T) / 2)
-        if factor is None:
+        half = np.concatenate(factors[:, self._light.shape[1] :], axis=1).astype(float)
+        inverse = _inverted(matrix - half @ half.T)
+        if inverse is None:
             return None
-        self._inverse = factor
-        return np.repeat(held_by, self._columns)
+        self._factors, self._inverse = factors, inverse
+        return np.repeat(light * sizes, self._columns)
 
     def solve(
         self, amounts: Float[np.ndarray, " m"], light: Light
@@ -131,12 +124,11 @@ class CoarseSystem:
         """Amounts of the modes and light that answer a right-hand side."""
         size, channels = len(light), self.level.num_channels
         stacked = light.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
-        found = stacked.astype(np.float32)
-        triangular.solve(self._lower, found)
-        rest = amounts - self._across @ found.ravel()
-        moved = scipy.linalg.cho_solve(self._inverse, rest, check_finite=False)
-        each = found.ravel() - self._answers @ moved.astype(np.float32)
-        back = each.astype(float).reshape(channels, -1, size)
+        found, given = stacked.astype(np.float32), np.empty((channels, len(amounts)), np.float32)
+        triangular.forward(self._factors, found, given)
+        moved = self._inverse @ (amounts - given.sum(axis=0, dtype=float))
+        triangular.backward(self._factors, moved.astype(np.float32), found)
+        back = found.astype(float).reshape(channels, -1, size)
         return moved, back.transpose(2, 0, 1).reshape(light.shape)
 
 
@@ -152,50 +144,46 @@ def _plain(
     return np.asarray(own)
 
 
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    """A channel's light for a given change of the modes, and what finds it for anything else."""
+def _factorised_with(
+    light: Float[np.ndarray, "C l l"], across: Float[np.ndarray, "C m l"], held: np.ndarray
+) -> Float[np.ndarray, "C n l"] | None:
+    """Factors of the channels' light and its couplings with the modes (see `triangular`).
 
-    lower: Float[np.ndarray, "l l"]
-    """Cholesky factor, row by row; what lies above the diagonal has no meaning."""
-    answers: Float[np.ndarray, "l m"]
-    """What the light does when the modes move."""
+    What rounding made indefinite is lifted until it is not; None if that does not help.
 
-
-@dataclass(frozen=True, eq=False)
-class _Channel:
-    """Couplings of the light of a channel: channels know of each other through the modes alone."""
-
-    own: Float[np.ndarray, "l l"]
-    across: Float[np.ndarray, "m l"]
-    """With the modes."""
-
-    @property
-    def size(self) -> float:
-        """Mean curvature."""
-        return float(np.diag(self.own).mean())
-
-    def held(self, by: float) -> _Solved | None:
-        """Factorise with this much on the diagonal; None if the couplings are not finite."""
-        matrix = self.own.copy()
-        matrix[np.diag_indices(len(matrix))] += np.float32(by)
-        factor = _factorised(matrix)
-        if factor is None:
-            return None
-        answers = scipy.linalg.cho_solve(factor, self.across.T, check_finite=False)
-        return _Solved(np.ascontiguousarray(factor[0].T), answers)
+    Args:
+        light: couplings of the light of every channel: channels know of each other through the
+            modes alone.
+        across: with the modes.
+        held: what is added to the diagonals.
+    """
+    channels, size = light.shape[:2]
+    diagonals, places = np.diagonal(light, axis1=1, axis2=2), np.arange(size)
+    systems = np.empty((channels, size + across.shape[1], size), np.float32)
+    lift = np.maximum(np.abs(diagonals).max(axis=1), 1e-30) * 1e-6
+    good = np.empty(channels, bool)
+    for _ in range(_LIFTS):
+        systems[:, :size], systems[:, size:] = light, across
+        systems[:, places, places] += held[:, None].astype(np.float32)
+        triangular.factorise(systems, good)
+        if good.all():
+            return systems
+        held = np.where(good, held, held + lift)
+        lift *= 10
+    return None
 
 
-def _factorised(matrix: Float[np.ndarray, "n n"]) -> tuple[np.ndarray, bool] | None:
-    """Cholesky factor; what rounding made indefinite is lifted until it is not."""
+def _inverted(matrix: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"] | None:
+    """Inverse of a symmetric matrix; what rounding made indefinite is lifted until it is not."""
     if not np.isfinite(matrix).all():
         return None
+    matrix = (matrix + matrix.T) / 2
     places = np.diag_indices(len(matrix))
-    lift = matrix.dtype.type(max(float(np.abs(matrix[places]).max(initial=0)), 1e-30) * 1e-6)
+    lift = max(float(np.abs(matrix[places]).max(initial=0)), 1e-30) * 1e-6
     for _ in range(_LIFTS):
         try:
-            factor, lower = scipy.linalg.cho_factor(matrix, check_finite=False)
-            return factor, lower
+            root = scipy.linalg.inv(np.linalg.cholesky(matrix), check_finite=False)
+            return root.T @ root
         except np.linalg.LinAlgError:
             matrix[places] += lift
             lift *= 10
