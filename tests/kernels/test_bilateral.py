@@ -23,10 +23,11 @@ def round_of(height, slopes, strength, inside, *, even):
         backward = np.roll(strength * (1 - share) * behind, -1, axis)
         weights.append(forward + backward)
         targets.append(forward * slope + backward * np.roll(slope, -1, axis))
-    centre, source = HOLD * inside, HOLD * height * inside
+    centre, source = HOLD * inside, 0 * height
     for axis, weight, target in zip((1, 0), weights, targets, strict=True):
         centre = centre + weight + np.roll(weight, 1, axis)
-        source = source + np.roll(target, 1, axis) - target
+        lack = target - weight * (np.roll(height, -1, axis) - height)
+        source = source + np.roll(lack, 1, axis) - lack
     return weights, centre * inside, source * inside
 
 
@@ -48,11 +49,9 @@ def test_a_round_equals_its_twin(rng):
                 height.ravel(), slope.ravel(), strength.ravel(), flat, step, SHARPNESS, SURE, even,
                 weight, target,
             )  # fmt: skip
-        bilateral.gather(
-            height.ravel(), HOLD, flat, width, right, down, to_right, to_down, centre, source
-        )
+        bilateral.gather(HOLD, flat, width, right, down, to_right, to_down, centre, source)
         weights, twin_centre, twin_source = round_of(height, slopes, strength, inside, even=even)
-        np.testing.assert_allclose(right.reshape(inside.shape), weights[0], atol=1e-12)
-        np.testing.assert_allclose(down.reshape(inside.shape), weights[1], atol=1e-12)
+        np.testing.assert_allclose(-right.reshape(inside.shape), weights[0], atol=1e-12)
+        np.testing.assert_allclose(-down.reshape(inside.shape), weights[1], atol=1e-12)
         np.testing.assert_allclose(centre.reshape(inside.shape), twin_centre, atol=1e-12)
         np.testing.assert_allclose(source.reshape(inside.shape), twin_source, atol=1e-12)

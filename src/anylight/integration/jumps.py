@@ -14,6 +14,7 @@ from anylight.geometry.domain import Domain
 from anylight.geometry.normals import slopes_from_normals
 from anylight.integration.smooth import clamp_slant
 from anylight.kernels import bilateral
+from anylight.linalg import stencil
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil
 from anylight.linalg.pcg import pcg
@@ -76,38 +77,32 @@ def step_heights(
     wanted = [grid.spread(slope).ravel() for slope in slopes]
     del facing, slopes
     hold = _ANCHOR * float(strengths[0].max())
-    height = np.zeros(len(inside))
-    right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)))
-    nothing = np.zeros(grid.shape)
+    height, size = np.zeros(len(inside)), None
+    right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)), np.float32)
+    nothing = np.zeros(grid.shape, np.float32)
     held = None
     if known is not None:
         firm = (focal[0] / _REACH) ** 2
         held = (grid.spread(known[0]).ravel(), grid.spread(firm * known[1]).ravel())
     for k in range(_ROUNDS):
-        for slope, strength, step, weight, target in (
+        for slope, strength, step, coupling, lack in (
             (wanted[0], strengths[0], 1, right, to_right),
             (wanted[1], strengths[1], width, down, to_down),
         ):
             bilateral.weigh(
-                height, slope, strength, inside, step, _SHARPNESS, _SURE, k == 0, weight, target
+                height, slope, strength, inside, step, _SHARPNESS, _SURE, k == 0, coupling, lack
             )
         bilateral.gather(
-            height, hold, inside, width, right, down, to_right, to_down, centre, source
+            np.float32(hold), inside, width, right, down, to_right, to_down, centre, source
         )
         if held is not None:
             centre += held[1]
-            source += held[1] * held[0]
-        for weight in (right, down):
-            np.negative(weight, out=weight)
-        own, to_next, to_below = (part.reshape(grid.shape) for part in (centre, right, down))
-        operator = Stencil(own, to_next, to_below, nothing, nothing)
-        found = pcg(
-            operator,
-            source.reshape(grid.shape),
-            Multigrid(operator),
-            _RTOL,
-            _LINEAR_STEPS,
-            start=height.reshape(grid.shape),
+            source += held[1] * (held[0] - height)
+        own, to_next, to_below, left = (
+            part.reshape(grid.shape) for part in (centre, right, down, source)
         )
-        height = found.solution.ravel()
+        operator = Stencil(own, to_next, to_below, nothing, nothing)
+        size = float(np.sqrt(stencil.dot(left, left))) if size is None else size
+        change = pcg(operator, left, Multigrid(operator), _RTOL, _LINEAR_STEPS, against=size)
+        height += change.solution.ravel()
     return grid.collect(height.reshape(grid.shape))

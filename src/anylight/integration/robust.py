@@ -31,6 +31,8 @@ _LINEAR_STEPS = 10
 """Steps of conjugate gradients in every round, at most. [steps]"""
 _SMOOTH_EDGE = 1e-5
 """What holds the checkerboard of a smooth surface, relative to a slope's weight. [share]"""
+_SMOOTH = 1e-5
+"""When conjugate gradients stop for a smooth surface. [relative residual]"""
 _PIN = 1e-9
 """What holds the free constant of the heights. (guard)"""
 
@@ -42,10 +44,10 @@ def smooth_surface(
     ones, zeros = np.ones(level.size, np.float32), np.zeros(level.size, np.float32)
     blocks = np.stack([ones, zeros, ones])
     edge = np.float32(_SMOOTH_EDGE) * ones
-    operator = level.assemble(blocks, edge, np.float32).astype(np.float64)
-    operator.centre[level.grid.inside] += _PIN
-    source = level.scatter(p, q, np.float32).astype(np.float64)
-    return level.centred(pcg(operator, source, FacetInverse(operator), 1e-6, 200).solution)
+    operator = level.assemble(blocks, edge, np.float32)
+    operator.centre[level.grid.inside] += np.float32(_PIN)
+    found = pcg(operator, level.scatter(p, q, np.float32), FacetInverse(operator), _SMOOTH, 100)
+    return level.centred(found.solution.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,10 @@ _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
 
 @loop(_OPTIONS, over="height", margin="step", grain=16384)
-def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, even, weight, target):
-    """Weight of the step to the next pixel along an axis, and weight times the slope wanted there.
+def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, even, coupling, lack):
+    """Coupling to the next pixel along an axis, which is minus its weight, and what it lacks.
+
+    That is its weight times what is missing from the step there to the slopes that are wanted.
 
     Args:
         height: flat, of every place.
@@ -25,14 +27,15 @@ def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, ev
         sharpness: how decidedly the side that fits worse loses its weight.
         sure: exponent beyond which a side has all the weight, or none.
         even: both sides count the same, whatever the height.
-        weight: to fill.
-        target: to fill.
+        coupling: to fill.
+        lack: to fill.
     """
     for k in range(begin, end):
-        weight[k] = 0.0
-        target[k] = 0.0
+        weight, missing = 0.0, 0.0
         if not (inside[k] and inside[k + step]):
+            coupling[k] = lack[k] = weight
             continue
+        gap = height[k + step] - height[k]
         for here, side in ((k, 1.0), (k + step, -1.0)):
             share = 0.5
             if not even and inside[here - step] and inside[here + step]:
@@ -40,18 +43,19 @@ def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, ev
                 behind = height[here] - height[here - step] - slope[here]
                 doubt = sharpness * strength[here] * (ahead * ahead - behind * behind) * side
                 share = 1.0 / (1.0 + math.exp(min(max(doubt, -sure), sure)))
-            weight[k] += strength[here] * share
-            target[k] += strength[here] * share * slope[here]
+            weight += strength[here] * share
+            missing += strength[here] * share * (slope[here] - gap)
+        coupling[k] = -weight
+        lack[k] = missing
 
 
-@loop(_OPTIONS, over="height", margin="step", grain=16384)
-def gather(begin, end, height, hold, inside, step, right, down, to_right, to_down, centre, source):
-    """Diagonal and right-hand side of the normal equations; `step` is one row."""
+@loop(_OPTIONS, over="centre", margin="step", grain=16384)
+def gather(begin, end, hold, inside, step, right, down, to_right, to_down, centre, source):
+    """Diagonal and right-hand side of the normal equations of a change; `step` is one row."""
     for k in range(begin, end):
         if inside[k]:
-            centre[k] = hold + right[k] + right[k - 1] + down[k] + down[k - step]
-            source[k] = hold * height[k] + to_right[k - 1] - to_right[k]
-            source[k] += to_down[k - step] - to_down[k]
+            centre[k] = hold - (right[k] + right[k - 1]) - (down[k] + down[k - step])
+            source[k] = (to_right[k - 1] - to_right[k]) + (to_down[k - step] - to_down[k])
         else:
-            centre[k] = np.float64(0)
-            source[k] = 0.0
+            centre[k] = np.float32(0)
+            source[k] = np.float32(0)

@@ -143,16 +143,27 @@ def pcg(
     rtol: float,
     max_iterations: int = 200,
     start: GridArray | None = None,
+    against: float | None = None,
 ) -> Solve:
     """Solve A x = b on the grid until |b − A x| ≤ rtol · |b|.
 
     What is added to a start has the type of the source; a start may be more exact.
+
+    Args:
+        operator: A.
+        source: b.
+        precondition: an approximate inverse.
+        rtol: when to stop.
+        max_iterations: steps at most.
+        start: where to start, if not from zero.
+        against: what residuals are measured against, if not |b|: of use where b is the little that
+            earlier rounds have left.
     """
     x, r, ap = np.zeros_like(source), source.copy(), np.zeros_like(source)
     if start is not None:
         operator.multiply(start, ap)
         r -= ap
-    size = float(np.sqrt(stencil.dot(source, source)))
+    size = float(np.sqrt(stencil.dot(source, source))) if against is None else against
     error = float(np.sqrt(stencil.dot(r, r)))
     if size == 0 or error <= rtol * size:
         found_already = x if start is None else start.copy()

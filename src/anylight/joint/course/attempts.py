@@ -165,6 +165,19 @@ class Attempts:
             state = higher
         return self.judged(attempt.name, attempt.volume, state)
 
+    def settled(self, attempt: Attempt) -> Trying:
+        """Take an attempt as many steps further as its flipped rival has taken from there."""
+        state = yield from newton(
+            self.level,
+            self.plan.terms(self.level, self.others),
+            attempt.state.surface,
+            attempt.state.light,
+            attempt.order,
+            self.plan.effort(_LATER_STEPS, _LATER_DAMPING),
+            Stage(self.number, attempt.name),
+        )
+        return self.judged(attempt.name, attempt.volume, state)
+
     def flipped(self, attempt: Attempt) -> Trying:
         """Turn hills into hollows and the light with them, and see which explains more.
 

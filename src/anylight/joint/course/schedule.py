@@ -214,7 +214,10 @@ def _rivalled(
         if flipped.energy > seen.energy:
             first.append(flipped)
             return
-    finalists.append((yield from at[0].flipped(finalists[0])))
+    flipped = yield from at[0].flipped(finalists[0])
+    if flipped.score < finalists[0].score:
+        finalists[0] = yield from at[0].settled(finalists[0])
+    finalists.append(flipped)
 
 
 def _score(attempt: Attempt) -> float:
