@@ -23,6 +23,7 @@ from anylight.crew.calls import is_plain, knows_arrays, loop_of
 from anylight.crew.members import Crew, Outcome
 
 __all__ = [
+    "HEAVY_ROWS",
     "IS_KEPT",
     "ROWS",
     "chunks",
@@ -36,6 +37,8 @@ __all__ = [
 ]
 ROWS = 0
 """Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
+HEAVY_ROWS = -1
+"""The same where an element takes several times as long: a quarter of them."""
 _ELEMENTS = 32768
 """Elements of a grid that are worth a thread."""
 _GRAIN = 4096
@@ -183,7 +186,8 @@ def loop(
             begin, end = edge, -(-shape[axis] // step) - edge
             threads = num_threads()
             if threads > 1 and knows_arrays():
-                least = grain or max(1, _ELEMENTS // max(shape[-1], 1))
+                few = _ELEMENTS // 4 if grain == HEAVY_ROWS else _ELEMENTS
+                least = grain if grain > 0 else max(1, few // max(shape[-1], 1))
                 num = min(_PARTS * threads, (end - begin) // least)
                 if num > 1 and shared(threads, begin, end, num, args):
                     return

@@ -199,7 +199,19 @@ def test_amounts_of_grids_are_added(rng):
     assert np.allclose(out, start + np.einsum("k,kij->ij", amounts, grids))
 
 
-@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grids")
+@pytest.mark.twin("linalg.stencil._dots")
+def test_products_with_several_grids(rng):
+    field, grids = rng.standard_normal((8, 9)), rng.standard_normal((3, 8, 9))
+    assert np.allclose(stencil.dots(field, grids), np.einsum("ij,kij->k", field, grids))
+
+
+def test_rounding_below_zero_is_no_direction_to_answer_to(rng):
+    axes = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    found = multigrid._inverse((axes * [-1e-3, 1e-7, 2, 5]) @ axes.T)
+    assert np.allclose(found, (axes * [0, 0, 0.5, 0.2]) @ axes.T)
+
+
+@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grids", "linalg.stencil.build")
 @pytest.mark.parametrize("alone", [150, 10_000])
 def test_levels_in_one_compiled_call_do_as_those_apart(rng, monkeypatch, alone):
     a = operator(rng, rng.random((60, 71)) < 0.9)

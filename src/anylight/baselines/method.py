@@ -12,7 +12,7 @@ from anylight.integration.smooth import integrate_normals
 from anylight.model.capture import Capture
 from anylight.model.method import Method, Progress, Running, Solution
 from anylight.model.reconstruction import Reconstruction
-from anylight.model.samples import mean_photo
+from anylight.model.samples import mean_colour
 from anylight.photometry.balance import balanced
 
 from .estimate import Estimate
@@ -44,7 +44,7 @@ def solution(capture: Capture, found: Estimate) -> Solution:
         depth = integrate_normals(capture.camera, domain, filled)
     albedo, lighting = found.albedo, found.lighting
     if albedo is not None and lighting is not None:
-        colour = mean_photo(capture).mean(axis=1)
+        colour = mean_colour(capture)
         albedo, lighting = balanced(np.maximum(albedo, 0), lighting, colour)
     scene = Reconstruction(
         mask=np.array(capture.mask),

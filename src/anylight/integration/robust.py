@@ -105,7 +105,8 @@ def robust_surface(
         del now
         blocks = form * (weight * cover)
         operator = level.assemble(blocks, edge * even, np.float32)
-        operator.centre[level.grid.inside] += np.float32(_PIN * operator.centre.max())
+        pin = np.float32(_PIN * operator.centre.max())
+        np.add(operator.centre, pin, out=operator.centre, where=level.grid.inside)
         inverse = Multigrid(operator)
         del operator
         product = _Product(level, blocks, edge)

@@ -13,7 +13,7 @@ from anylight.joint.record import record
 from anylight.model.capture import Capture
 from anylight.model.method import Method, Running, Solution
 from anylight.model.reconstruction import Reconstruction
-from anylight.model.samples import mean_photo, white_level
+from anylight.model.samples import mean_colour, white_level
 from anylight.photometry.balance import balanced
 
 MIN_PHOTOS = 4
@@ -63,7 +63,7 @@ def _scene(capture: Capture, white: float, found: Explanation) -> Reconstruction
         back = np.broadcast_to(found.bounce[:, None], (*lighting.shape[:2], 1))
         parts += [found.lamps, back]
     num, every = lighting.shape[2], np.concatenate(parts, axis=2)
-    albedo, every = balanced(found.albedo.astype(float), every, mean_photo(capture).mean(axis=1))
+    albedo, every = balanced(found.albedo.astype(float), every, mean_colour(capture))
     bounce = every[0, :, -1]
     every = every * (white / capture.full_scale)
     return Reconstruction(

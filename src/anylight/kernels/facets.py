@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Real
 
 from anylight.compiler import numba
 from anylight.linalg.multigrid import Stencil
-from anylight.threads import ROWS, loop
+from anylight.threads import HEAVY_ROWS, loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -67,7 +67,7 @@ def rows_of(here: Int[np.ndarray, " P"], shape: tuple[int, int]) -> Int[np.ndarr
 # for the sign of the slope along v.
 
 
-@loop(_OPTIONS, over="out", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="out", margin=1, grain=HEAVY_ROWS)
 def _scatter(begin, end, gp, gq, here, rows, out):
     width, half = out.shape[1], out.dtype.type(0.5)
     for i in range(begin, end):
@@ -102,7 +102,7 @@ def scatter(
     return out
 
 
-@loop(_OPTIONS, over="out", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="out", margin=1, grain=HEAVY_ROWS)
 def _hold(begin, end, z, share, cover, here, rows, out):
     width = out.shape[1]
     for i in range(begin, end):
@@ -135,7 +135,7 @@ def hold(
     _hold(z, z.dtype.type(edge / 2), cover, here, rows, out)
 
 
-@loop(_OPTIONS, over="out", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="out", margin=1, grain=HEAVY_ROWS)
 def _form(begin, end, z, uu, uv, vv, share, here, rows, out):
     width, half = out.shape[1], z.dtype.type(0.5)
     for i in range(begin, end):
@@ -180,7 +180,7 @@ def form(
     _form(z, *blocks, z.dtype.type(edge / 2), here, rows, out)
 
 
-@loop(_OPTIONS, over="d", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="d", margin=1, grain=HEAVY_ROWS)
 def _assemble(begin, end, uu, uv, vv, edge, here, rows, d, e, s, se, sw):
     width = d.shape[1]
     for i in range(begin, end):

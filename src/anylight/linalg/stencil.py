@@ -10,7 +10,7 @@ are done sooner than with slices.
 import numpy as np
 
 from anylight.compiler import numba
-from anylight.threads import ROWS, loop
+from anylight.threads import HEAVY_ROWS, ROWS, loop
 
 _OPTIONS = {"fastmath": True, "cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -97,7 +97,7 @@ def _given(r, left, j, after):
     return r[2 * j - 1] + left[j] * r[after] + before - left[j - 1] * before
 
 
-@loop(_OPTIONS, over="coarse", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="coarse", margin=1, grain=HEAVY_ROWS)
 def restrict(begin, end, r, left, up, coarse):
     """Compute coarse = Pᵀ r: coarse node I lies on fine node 2I − 1.
 
@@ -117,7 +117,7 @@ def restrict(begin, end, r, left, up, coarse):
             out[j] = own + below[j] * lower + upper - above[j] * upper
 
 
-@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="x", margin=1, grain=HEAVY_ROWS)
 def prolong(begin, end, coarse, damped, left, up, x):
     """Add P coarse to x, on the active nodes (damped > 0) only."""
     width, none = x.shape[1], x.dtype.type(0)
@@ -191,6 +191,18 @@ def _dot(begin, end, a, b, partial):
         partial[i] = total
 
 
+@loop(_OPTIONS, over="a", grain=ROWS)
+def _dots(begin, end, a, grids, partial):
+    """Inner products of every row with that of several grids (n, h, w)."""
+    for i in range(begin, end):
+        ai = a[i]
+        for n in range(len(grids)):
+            own, total = grids[n, i], 0.0
+            for k in range(a.shape[1]):
+                total += ai[k] * own[k]
+            partial[i, n] = total
+
+
 @loop(_OPTIONS, over="x", grain=ROWS)
 def _advance(begin, end, alpha, p, ap, x, r, partial):
     """Advance x += α p and r −= α A p; r · r of every row."""
@@ -236,7 +248,7 @@ def add(begin, end, amounts, grids, out):
                 row[j] += amount * own[j]
 
 
-@loop(_OPTIONS, over="left", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="left", margin=1, grain=HEAVY_ROWS)
 def share_columns(begin, end, e, se, sw, left):
     """How much of a node between two coarse columns belongs to the left one: as it pulls more.
 
@@ -252,7 +264,7 @@ def share_columns(begin, end, e, se, sw, left):
             left[i, big] = here / both if both > none else half
 
 
-@loop(_OPTIONS, over="up", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="up", margin=1, grain=HEAVY_ROWS)
 def share_rows(begin, end, s, se, sw, up):
     """The same for nodes between two coarse rows: how much belongs to the upper one."""
     half, none = up.dtype.type(0.5), up.dtype.type(0)
@@ -265,7 +277,7 @@ def share_rows(begin, end, s, se, sw, up):
             up[big, j] = here / both if both > none else half
 
 
-@loop(_OPTIONS, over="d", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="d", margin=1, grain=HEAVY_ROWS)
 def coarsen_columns(begin, end, d, e, s, se, sw, left, coarse):
     """Galerkin product over columns: coarse column J lies on fine column c = 2J − 1.
 
@@ -302,7 +314,7 @@ def coarsen_columns(begin, end, d, e, s, se, sw, left, coarse):
             )
 
 
-@loop(_OPTIONS, over="coarse", axis=1, margin=1, grain=ROWS)
+@loop(_OPTIONS, over="coarse", axis=1, margin=1, grain=HEAVY_ROWS)
 def coarsen_rows(begin, end, d, e, s, se, sw, up, coarse):
     """The same over rows: coarse row I lies on fine row c = 2I − 1."""
     one = d.dtype.type(1)
@@ -392,6 +404,13 @@ def dot(a, b) -> float:
     partial = np.zeros(len(a))
     _dot(a, b, partial)
     return float(partial.sum())
+
+
+def dots(a, grids):
+    """Inner products with several grids, in float64."""
+    partial = np.zeros((len(a), len(grids)))
+    _dots(a, grids, partial)
+    return partial.sum(axis=0)
 
 
 def inner(a, b) -> float:

@@ -11,10 +11,10 @@ WHITE_QUANTILE = 0.99
 """Share of the samples on the object that are darker than white."""
 SATURATED = 0.985
 """Integer samples above this share of the full scale tell only that they were bright."""
-_CHUNK = 65536
+_CHUNK = 16384
 """Pixels that are summed together. (memory)"""
 _ENOUGH = 100_000
-"""Pixels of every photo that white is found from, at least. (memory)"""
+"""Pixels of every photo that white and colour are found from, at least. (memory)"""
 GLARE = 1e3
 """Brighter than this, relative to white, makes no difference."""
 
@@ -45,8 +45,22 @@ def is_saturated(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
 
 def mean_photo(capture: Capture) -> Float[np.ndarray, "C P"]:
     """The masked pixels of the mean of all photos, relative to full scale."""
-    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
+    return _mean_at(capture, np.flatnonzero(capture.mask))
+
+
+def mean_colour(capture: Capture) -> Float[np.ndarray, " C"]:
+    """The mean of these; of large objects some pixels are looked at, evenly spread."""
+    return _mean_at(capture, _some_places(capture)).mean(axis=1)
+
+
+def _some_places(capture: Capture) -> Int[np.ndarray, " n"]:
+    """Pixels, evenly spread, that are enough to know what all photos are like."""
     places = np.flatnonzero(capture.mask)
+    return places[:: max(1, len(places) // _ENOUGH)]
+
+
+def _mean_at(capture: Capture, places: Int[np.ndarray, " n"]) -> Float[np.ndarray, "C n"]:
+    flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
     total = np.zeros((len(places), capture.num_channels))
 
     def add(start: int) -> None:
@@ -63,8 +77,7 @@ def white_level(capture: Capture) -> float:
 
     Large objects have more pixels than it takes to know it: some are looked at, evenly spread.
     """
-    places = np.flatnonzero(capture.mask)
-    places = places[:: max(1, len(places) // _ENOUGH)]
+    places = _some_places(capture)
     flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
     if capture.photos.dtype.kind == "u":
         white = _counted_quantile(flat, places)

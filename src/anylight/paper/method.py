@@ -10,7 +10,7 @@ from anylight.kernels.order_two.cpu import CpuKernels
 from anylight.model.capture import Capture
 from anylight.model.method import Method, Progress, Running, Solution, StopRequestedError
 from anylight.model.reconstruction import Reconstruction
-from anylight.model.samples import mean_photo
+from anylight.model.samples import mean_colour
 from anylight.model.status import Status
 from anylight.paper.alternate import alternate, first_state
 from anylight.paper.options import PaperOptions
@@ -46,7 +46,7 @@ def run(capture: Capture, options: PaperOptions) -> Running:
         status = Status.INTERRUPTED
     except np.linalg.LinAlgError:
         status = Status.SINGULAR
-    scene = reconstruction(problem, state, mean_photo(capture).mean(axis=1))
+    scene = reconstruction(problem, state, mean_colour(capture))
     if capture.start is None and capture.depth is not None:
         scene = replace(scene, unit=capture.unit)
     record = {"volumes": list(start.volumes), "orders": sorted(orders)}

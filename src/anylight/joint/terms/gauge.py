@@ -18,7 +18,7 @@ from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import viewing
-from anylight.linalg.stencil import add, inner
+from anylight.linalg.stencil import add, dots
 
 GaugeWeights = Float[np.ndarray, "3 3"]
 """Cost of gauge strain, as a share of the residual energy: strainᵀ · weights · strain."""
@@ -170,8 +170,7 @@ class LinearGaugePrior:
 
     def add_product(self, change: Heights, out: Heights) -> None:
         """Add Dᵀ W D x."""
-        along = np.array([inner(direction, change) for direction in self.directions])
-        self._add(self.weights @ along, out)
+        self._add(self.weights @ dots(change, self.directions), out)
 
     def add_diagonal(self, out: Heights) -> None:
         """Nothing: what acts on the whole surface is next to nothing at a corner."""
