@@ -406,7 +406,7 @@ def dot(a, b) -> float:
     return float(partial.sum())
 
 
-def dots(a, grids):
+def dots(a, grids) -> np.ndarray:
     """Inner products with several grids, in float64."""
     partial = np.zeros((len(a), len(grids)))
     _dots(a, grids, partial)
