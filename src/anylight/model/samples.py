@@ -43,9 +43,9 @@ def is_saturated(photos: np.ndarray) -> Bool[np.ndarray, "*n"]:
     return photos >= saturation(photos.dtype)
 
 
-def mean_photo(capture: Capture) -> Float[np.ndarray, "C P"]:
-    """The masked pixels of the mean of all photos, relative to full scale."""
-    return _mean_at(capture, np.flatnonzero(capture.mask))
+def mean_photo(capture: Capture, every: int = 1) -> Float[np.ndarray, "C n"]:
+    """Every masked pixel, or some, of the mean of all photos, relative to full scale."""
+    return _mean_at(capture, np.flatnonzero(capture.mask)[::every])
 
 
 def mean_colour(capture: Capture) -> Float[np.ndarray, " C"]:

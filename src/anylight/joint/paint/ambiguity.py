@@ -20,7 +20,7 @@ _SOFT = 3e-3
 """Change of log-albedo below which the penalty is quadratic. [logarithm]"""
 _DARK = 0.02
 """Albedo below this share of the median says nothing about its logarithm. (guard)"""
-_MOST = 12_000
+_MOST = 30_000
 """Pairs of pixels, or pixels, that the factor is fitted to. (memory)"""
 _USUAL_DRIFT = 0.08
 """How far the hue of light from different sides strays, as a standard deviation. [logarithm]"""
@@ -55,28 +55,33 @@ def without_shading(
     return albedo / np.exp(log_factor.astype(albedo.dtype))
 
 
+def usual_pixels(num: int) -> int:
+    """Every how many of so many pixels are enough to know their hue."""
+    return max(1, num // _MOST)
+
+
 def with_colour_of(
     albedo: Float[np.ndarray, "C P"],
-    mean_photo: Float[np.ndarray, "C P"],
+    mean_photo: Float[np.ndarray, "C n"],
     unit: Float[np.ndarray, "3 P"],
     order: int = 2,
 ) -> Float[np.ndarray, "C P"]:
     """Albedo whose hue does not drift far from the mean photo's with the normal.
+
+    The mean photo is that of `usual_pixels`.
 
     Light of many photos together is about as white from one side as from the other: a drift of up
     to a few percent is left alone, what goes beyond is taken for light.
     """
     if len(albedo) < 2:
         return albedo
+    every = usual_pixels(albedo.shape[1])
     logs = [np.log(np.maximum(x, _DARK * np.median(x, axis=1, keepdims=True) + 1e-12))
-            for x in (albedo, mean_photo)]  # fmt: skip
+            for x in (albedo[:, ::every], mean_photo)]  # fmt: skip
     hue = logs[0] - logs[1]
     hue -= hue.mean(axis=0)
-    every = max(1, albedo.shape[1] // _MOST)
     terms = harmonics(unit[:, ::every].T.astype(float), order)
-    factors = np.stack(
-        in_parallel(lambda row: _least_change(row[::every].astype(float), terms), hue)
-    )
+    factors = np.stack(in_parallel(lambda row: _least_change(row.astype(float), terms), hue))
     factors -= factors.mean(axis=0)
     log_factor = combine(factors, unit, order)
     drift = float(np.sqrt((log_factor**2).mean()))

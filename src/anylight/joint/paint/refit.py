@@ -104,7 +104,8 @@ def _bounded(
 
 def plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
     """Albedo without pixels so bright that only a normal in the dark can explain them."""
-    most = _BRIGHTEST * np.quantile(albedo, 0.9, axis=1, keepdims=True)
+    some = albedo[:, :: max(1, albedo.shape[1] // _LIGHT_PIXELS)]
+    most = _BRIGHTEST * np.quantile(some, 0.9, axis=1, keepdims=True)
     return np.minimum(albedo, most.astype(albedo.dtype))
 
 
@@ -246,7 +247,7 @@ def _smooth(
 
     def smooth(c: int) -> None:
         before = albedo[c]
-        typical = float(np.median(diagonal[c]))
+        typical = float(np.median(diagonal[c, :: max(1, len(before) // _LIGHT_PIXELS)]))
         strength = 2 * _STRENGTH * noise * np.sqrt(max(typical, 1e-12))
         hold = _RIDGE * max(typical, 1e-12)
         data = (diagonal[c] + hold, source[c] + hold * before)
