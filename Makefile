@@ -38,7 +38,7 @@ api: $(VENV)/.dev
 	$(BIN)/python docs/api.py
 
 bench-speed: $(VENV)/.dev
-	$(BIN)/python studies/speed.py
+	$(BIN)/python -m studies.speed
 	$(BIN)/python -m studies.performance
 
 bench-drift: $(VENV)/.dev

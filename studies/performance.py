@@ -3,14 +3,17 @@
     python -m studies.performance          # part of `make bench-speed`
 
 Renders a bust at several sizes (16 bit, 20 photos), runs each in a process of its own with one
-thread and with all, compiles everything once into an empty folder, and writes
-docs/results/performance.json and docs/performance.md. Times are the shorter of two runs; compile
-time is left out of them.
+thread and with all, measures what the machine itself can do with as many, compiles everything once
+into an empty folder, and writes docs/results/performance.json and docs/performance.md. Times are
+the shorter of two runs; compile time is left out of them. `--released COMMAND` measures another
+program on the smallest size: it is called with the folder of a capture.
 """
 
+import ctypes
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -20,13 +23,22 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+import numpy as np
 import tyro
+from studies.limits import best, limits
 
+from anylight.joint.problem.eigenphotos import compress
+from anylight.joint.problem.fit import basis_of, evaluate, first_light, linearise, raised
+from anylight.joint.problem.packed import pack
+from anylight.joint.problem.pyramid import PyramidLevel
+from anylight.kernels import elimination
+from anylight.model.capture import Capture
 from anylight.model.method import Progress
+from anylight.model.samples import white_level
 from anylight.pipeline import iterate
 from anylight.synth.options import SynthOptions
 from anylight.synth.render import render
-from anylight.threads import num_threads, use_threads
+from anylight.threads import num_threads, quiet_algebra, use_threads
 
 DOCS = Path(__file__).parents[1] / "docs"
 HEIGHTS = (265, 842, 1280)
@@ -44,6 +56,8 @@ class Study:
     """With so many threads; all if not given."""
     heights: tuple[int, ...] = HEIGHTS
     """Measure these heights; rows of others that were measured on this machine stay."""
+    released: str | None = None
+    """Command of another program, called with the folder of a capture, to be measured, too."""
     folder: Path = DOCS
     """Where results/performance.json and performance.md are written."""
 
@@ -80,6 +94,7 @@ def measured(height: int, threads: int | None) -> dict[str, Any]:
     seconds, cpu, shares = min(runs, key=lambda run: run[0])
     pixels = int(capture.mask.sum())
     return {
+        **against_limits(capture, threads),
         "pixels": pixels,
         "threads": num_threads(),
         "seconds": round(seconds, 2),
@@ -89,27 +104,81 @@ def measured(height: int, threads: int | None) -> dict[str, Any]:
     }
 
 
+def against_limits(capture: Capture, threads: int | None) -> dict[str, Any]:
+    """The solver's main pass, the product with the Newton matrix at order 8, and its limit.
+
+    Counted for every pixel: two matrix products between monomials and photos, ten operations for
+    every photo's shading; monomials, shading with two derivatives, weight, slopes and their
+    gradient are read or written once.
+    """
+    photos = compress(capture, white_level(capture))
+    cover = np.ones(len(photos.values), np.float32)
+    level = PyramidLevel(np.array(capture.mask), capture.camera, pack(photos.values), 3, cover)
+    surface = np.zeros(level.grid.shape)
+    light = raised(level, first_light(level, surface, 1), 8)
+    fit = evaluate(level, surface, light)
+    at = linearise(level, light, fit, cover, keep=True)
+    size, columns = basis_of(level, light).size, light.shape[1]
+    change, slope = np.ones((columns, size), np.float32), np.zeros((2, level.size), np.float32)
+    passes = elimination.num_passes(level.size)
+    gathered = np.empty((passes, size, columns), np.float32)
+    use_threads(threads)
+    with quiet_algebra():
+        seconds = best(
+            lambda: elimination.normal_product(
+                *at.at, cover, 3, fit.albedo, at.terms, at.shades, change, *slope, slope, gathered
+            )
+        )
+    most = limits(threads)
+    operations = level.size * (4 * size * columns + 10 * columns)
+    moved = level.size * 4 * (size + 3 * columns + 3 + 5)
+    limit = max(operations / most.operations, moved / most.bytes_read)
+    return {
+        "gigabytes": round(most.bytes_read / 1e9, 1),
+        "gigaflops": round(most.operations / 1e9),
+        "pass_ms": round(1e3 * seconds, 1),
+        "pass_limit_ms": round(1e3 * limit, 1),
+    }
+
+
 def _memory(*, afresh: bool = False) -> int:
     """Largest memory of this process, or since it was last counted afresh (Linux)."""
     if afresh:
+        ctypes.CDLL(None).malloc_trim(0)  # what was freed before would hide what is taken next
         Path("/proc/self/clear_refs").write_text("5")
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
 
 
-def compiled() -> dict[str, Any]:
-    """CPU seconds of compiling everything, and of the same work once it is there."""
-    spent = []
+_DEFAULT = (
+    "from anylight.pipeline import reconstruct; from anylight.synth.options import SynthOptions; "
+    "from anylight.synth.render import render; "
+    "reconstruct(render(SynthOptions(height=64, images=20)).capture)"
+)
+
+
+def compiled(*command: str) -> dict[str, Any]:
+    """CPU seconds of some work with everything to be compiled, and once that is there."""
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(2):
-            begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(
-                [sys.executable, "-m", "anylight.cli.main", "warm-up"],
-                env={**os.environ, "NUMBA_CACHE_DIR": folder}, check=True, capture_output=True,
-            )  # fmt: skip
-            end = resource.getrusage(resource.RUSAGE_CHILDREN)
-            spent.append(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime)
-    return {"first_cpu_seconds": round(spent[0], 1), "later_cpu_seconds": round(spent[1], 1)}
+        first, later = (_cpu_seconds(*command, NUMBA_CACHE_DIR=folder) for _ in range(2))
+    return {"first_cpu_seconds": round(first, 1), "later_cpu_seconds": round(later, 1)}
+
+
+def _cpu_seconds(*command: str, **environment: str) -> float:
+    """What a program and its children take."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+
+
+def other_program(command: str, height: int) -> dict[str, Any]:
+    """CPU seconds of another program on a capture of this height."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = ["synth", "--height", str(height), "--images", "20", "--out", f"{folder}/bust"]
+        subprocess.run([sys.executable, "-m", "anylight.cli.main", *asked], check=True)
+        seconds = _cpu_seconds(*shlex.split(command), f"{folder}/bust", OMP_NUM_THREADS="1")
+    return {"cpu_seconds": round(seconds, 1)}
 
 
 def page(found: dict[str, Any]) -> str:
@@ -130,6 +199,25 @@ def page(found: dict[str, Any]) -> str:
         f"{row['bytes_per_pixel']} |"
         for row in found["rows"]
     ]
+    other = found.get("released")
+    lines += [
+        "",
+        "The released Python code, on the smallest of these: "
+        + (f"{other['cpu_seconds']:.0f} CPU seconds." if other else "not installed here."),
+        "",
+        "What the machine itself can do, and the pass that takes most of the time (the product "
+        "with the Newton matrix at order 8) against it: the longer of its multiply-adds and its "
+        "bytes, as if nothing else took time.",
+        "",
+        "| pixels | threads | GB/s read | GFLOP/s | pass | its limit | times |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['pixels']} | {row['threads']} | {row['gigabytes']:.0f} | {row['gigaflops']:.0f} | "
+        f"{row['pass_ms']:.1f} ms | {row['pass_limit_ms']:.1f} ms | "
+        f"{row['pass_ms'] / row['pass_limit_ms']:.1f} |"
+        for row in found["rows"]
+    ]
     largest = found["rows"][-1]
     lines += [
         "",
@@ -143,14 +231,11 @@ def page(found: dict[str, Any]) -> str:
         for name, share in sorted(largest["shares"].items(), key=lambda item: -item[1])
         if share >= 0.005
     ]
-    first, later = (found["compiling"][f"{name}_cpu_seconds"] for name in ("first", "later"))
-    lines += [
-        "",
-        f"`anylight warm-up` (the default with cast shadows, and the published method) takes "
-        f"{first:.0f} CPU seconds into an empty folder and {later:.0f} afterwards: "
-        f"{first - later:.0f} are compiling.",
-        "",
-    ]
+    lines += ["", "Compiling, once:", "", "| | first | later | compiling |", "|---|---|---|---|"]
+    for name, spent in found["compiling"].items():
+        first, later = spent["first_cpu_seconds"], spent["later_cpu_seconds"]
+        lines.append(f"| {name} | {first:.0f} | {later:.0f} | {first - later:.0f} CPU seconds |")
+    lines.append("")
     return "\n".join(lines)
 
 
@@ -176,7 +261,15 @@ def main(study: Study) -> None:
             others = [r for r in found["rows"] if (r["pixels"], r["threads"]) != same]
             found["rows"] = sorted([*others, row], key=lambda r: (r["pixels"], r["threads"]))
             results.write_text(json.dumps(found, indent=1) + "\n")
-    found["compiling"] = compiled()
+    if study.released is not None:
+        found["released"] = other_program(study.released, study.heights[0])
+    run = (sys.executable, "-c")
+    found["compiling"] = {
+        "default": compiled(*run, _DEFAULT),
+        "default, cast shadows, and the published method (`anylight warm-up`)": compiled(
+            sys.executable, "-m", "anylight.cli.main", "warm-up"
+        ),
+    }
     results.write_text(json.dumps(found, indent=1) + "\n")
     (study.folder / "performance.md").write_text(page(found))
 

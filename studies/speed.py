@@ -3,19 +3,16 @@
 Times are minima over repeats in one process; limits (memory bandwidth, multiply-adds) are measured
 in the same process. Compile time is left out.
 """
-# mypy: disable-error-code="no-untyped-def, assignment"
 
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
+from studies.limits import best, limits
 
-from anylight.compiler import numba
 from anylight.geometry.camera import Perspective
 from anylight.geometry.domain import Domain
 from anylight.initial.balloon import inflate
@@ -37,49 +34,6 @@ EXTRA_BYTES = {
     "depth_system": 60,
 }
 """Normals, albedo and results per pixel."""
-
-
-@numba.njit(parallel=True, fastmath=True)
-def _read(values):
-    total = 0.0
-    for i in numba.prange(values.shape[0]):
-        part = np.float32(0)
-        for k in range(values.shape[1]):
-            part += values[i, k]
-        total += part
-    return total
-
-
-@numba.njit(parallel=True, fastmath=True)
-def _multiply_add(rounds, out):
-    for t in numba.prange(out.shape[0]):
-        x = np.ones((8, 64), np.float32)
-        a, b = np.float32(0.999), np.float32(0.001)
-        for _ in range(rounds):
-            for j in range(8):
-                for k in range(64):
-                    x[j, k] = x[j, k] * a + b
-        out[t] = x.sum()
-
-
-def best(call: Callable[[], object], repeats: int = 7) -> float:
-    """Shortest of several times, after one call to compile."""
-    call()
-    times = []
-    for _ in range(repeats):
-        begin = perf_counter()
-        call()
-        times.append(perf_counter() - begin)
-    return min(times)
-
-
-def limits() -> tuple[float, float]:
-    """Bytes and operations per second of all cores together."""
-    values = np.ones((512, 131072), np.float32)
-    bandwidth = values.nbytes / best(lambda: _read(values))
-    out, rounds = np.zeros(64, np.float32), 20000
-    flops = 2 * 512 * rounds * len(out) / best(lambda: _multiply_add(rounds, out), 3)
-    return bandwidth, flops
 
 
 def blob(pixels: int) -> np.ndarray:
@@ -118,8 +72,8 @@ def say(line: str) -> None:
 
 def passes() -> None:
     """Each fused pass against the limit and against its NumPy twin."""
-    bandwidth, flops = limits()
-    cores = use_threads(None)
+    cores, most = use_threads(None), limits()
+    bandwidth, flops = most.bytes_read, most.operations
     say(f"{cores} threads: {bandwidth / 1e9:.1f} GB/s, {flops / 1e9:.0f} GFLOP/s measured here")
     if bandwidth / cores < 10e9 or flops / cores < 50e9:
         say("VOID: the machine is too busy for these numbers to mean anything.")
@@ -186,4 +140,4 @@ if __name__ == "__main__":
     else:
         passes()
         solves()
-        subprocess.run([sys.executable, __file__, "memory"], check=True)
+        subprocess.run([sys.executable, "-m", "studies.speed", "memory"], check=True)

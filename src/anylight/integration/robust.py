@@ -58,10 +58,16 @@ class _Product:
     blocks: Float[np.ndarray, "3 P"]
     edge: float
 
-    def of(self, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]) -> Heights:
-        """Right-hand side for slopes that are wanted."""
+    def lacking(
+        self, surface: Heights, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]
+    ) -> tuple[Heights, float]:
+        """What a surface lacks of slopes that are wanted, and the size of a flat one's lack."""
         uu, uv, vv = self.blocks
-        return self.level.scatter(uu * p + uv * q, uv * p + vv * q, np.float32)
+        wanted = self.level.scatter(uu * p + uv * q, uv * p + vv * q, np.float32)
+        size, own = float(np.sqrt(stencil.dot(wanted, wanted))), np.empty_like(wanted)
+        self.multiply(surface.astype(np.float32), own)
+        wanted -= own
+        return wanted, size
 
     def multiply(self, x: Heights, out: Heights) -> float:
         """Compute out = A x; return x · A x."""
@@ -110,8 +116,7 @@ def robust_surface(
         inverse = Multigrid(operator)
         del operator
         product = _Product(level, blocks, edge)
-        surface = pcg(
-            product, product.of(p, q), inverse, _RTOL, _LINEAR_STEPS, start=surface
-        ).solution
-        del blocks, inverse, product  # large, and the next round makes its own
+        left, size = product.lacking(surface, p, q)
+        surface = surface + pcg(product, left, inverse, _RTOL, _LINEAR_STEPS, against=size).solution
+        del blocks, inverse, product, left  # large, and the next round makes its own
     return level.centred(surface), weight
