@@ -32,7 +32,7 @@ _LINEAR_STEPS = 10
 _SMOOTH_EDGE = 1e-5
 """What holds the checkerboard of a smooth surface, relative to a slope's weight. [share]"""
 _SMOOTH = 1e-5
-"""When conjugate gradients stop for a smooth surface. [relative residual]"""
+"""When conjugate gradients stop for a smooth surface. (guard)"""
 _PIN = 1e-9
 """What holds the free constant of the heights. (guard)"""
 
