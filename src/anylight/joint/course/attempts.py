@@ -30,7 +30,7 @@ _FIRST_STEPS = 6
 """Newton steps of a start at each of the first two orders, at most. [steps]"""
 _FIRST_GAIN = 0.02
 """Relative decrease of the energy that is worth another step of a start. [share]"""
-_LATER_STEPS = 3
+_LATER_STEPS = 4
 """Newton steps of the best start at each higher order, at most. [steps]"""
 _NEAR_STEPS = 20
 """Newton steps under near lamps at each order, at most: shape and light move far. [steps]"""

@@ -20,7 +20,7 @@ _SOFT = 3e-3
 """Change of log-albedo below which the penalty is quadratic. [logarithm]"""
 _DARK = 0.02
 """Albedo below this share of the median says nothing about its logarithm. (guard)"""
-_MOST = 30_000
+_MOST = 12_000
 """Pairs of pixels, or pixels, that the factor is fitted to. (memory)"""
 _USUAL_DRIFT = 0.08
 """How far the hue of light from different sides strays, as a standard deviation. [logarithm]"""
