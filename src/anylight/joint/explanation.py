@@ -19,7 +19,7 @@ from anylight.joint.course.plan import Plan
 from anylight.joint.course.schedule import Course, solve
 from anylight.joint.nearby.phase import settle
 from anylight.joint.options import DefaultOptions
-from anylight.joint.paint.ambiguity import usual_pixels, with_colour_of, without_shading
+from anylight.joint.paint.ambiguity import hue_stride, with_colour_of, without_shading
 from anylight.joint.paint.evening import evened
 from anylight.joint.paint.refit import Painting, paint, plausible
 from anylight.joint.pixels.confidence import confidence, spread_deg
@@ -210,7 +210,7 @@ def explain(
             ("unshaded", capture, white, plain, unit, spans, order),
             lambda: with_colour_of(
                 without_shading(domain, plain, unit, ~spans, order),
-                mean_photo(capture, usual_pixels(domain.size)).astype(np.float32),
+                mean_photo(capture, hue_stride(domain.size)).astype(np.float32),
                 unit,
             ),
         ),

@@ -55,7 +55,7 @@ def without_shading(
     return albedo / np.exp(log_factor.astype(albedo.dtype))
 
 
-def usual_pixels(num: int) -> int:
+def hue_stride(num: int) -> int:
     """Every how many of so many pixels are enough to know their hue."""
     return max(1, num // _MOST)
 
@@ -68,14 +68,14 @@ def with_colour_of(
 ) -> Float[np.ndarray, "C P"]:
     """Albedo whose hue does not drift far from the mean photo's with the normal.
 
-    The mean photo is that of `usual_pixels`.
+    The mean photo is that of every so many pixels as `hue_stride` says.
 
     Light of many photos together is about as white from one side as from the other: a drift of up
     to a few percent is left alone, what goes beyond is taken for light.
     """
     if len(albedo) < 2:
         return albedo
-    every = usual_pixels(albedo.shape[1])
+    every = hue_stride(albedo.shape[1])
     logs = [np.log(np.maximum(x, _DARK * np.median(x, axis=1, keepdims=True) + 1e-12))
             for x in (albedo[:, ::every], mean_photo)]  # fmt: skip
     hue = logs[0] - logs[1]
