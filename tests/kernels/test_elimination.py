@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from anylight.kernels import elimination
-from anylight.kernels.monomials import EVERYWHERE, TILE, basis, flat, near_basis, place_fields
+from anylight.kernels.monomials import (
+    EVERYWHERE,
+    TILE,
+    basis,
+    flat,
+    near_basis,
+    num_tiles,
+    place_fields,
+)
 
 CHANNELS, EACH = 3, 5
 CAMERA = (30.0, 32.0, 10.2, 8.4)
@@ -69,7 +77,7 @@ class Scene:
     def linearised(self, gather=True, keep=True):
         num, size = len(self.photos), self.own.size
         blocks, slope = np.empty((3, num), np.float32), np.empty((2, num), np.float32)
-        passes, tiles = elimination.num_passes(num), elimination.padded(num)
+        passes, tiles = elimination.num_passes(num), num_tiles(num)
         gathered = np.full((passes if gather else 0, size, CHANNELS * EACH), np.nan, np.float32)
         terms = np.empty((tiles if keep else 0, size, TILE), np.float32)
         shades = np.empty((tiles if keep else 0, 3, CHANNELS * EACH, TILE), np.float32)

@@ -150,7 +150,7 @@ def photo_warnings(capture: Capture, numbers: Int[np.ndarray, " M"]) -> list[str
     places = np.flatnonzero(capture.mask)
     places = places[:: max(1, len(places) // _SAMPLES)]
     stored = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)[:, places]
-    sample = scaled(stored, white_level(capture))
+    sample = scaled(stored.astype(np.float32), white_level(capture))
     warnings = []
     shape = sample - sample.mean(axis=0)
     if np.sqrt((shape**2).mean()) < _VARIES * np.sqrt((sample**2).mean()):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from anylight.arrays import Mask
 from anylight.geometry.camera import Camera
 from anylight.geometry.domain import Domain
-from anylight.kernels import facets
+from anylight.kernels import facets, weighing
+from anylight.linalg import memory
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Stencil
 
@@ -119,20 +120,21 @@ class FacetGrid:
 
     def metric(
         self, unit: Float[np.ndarray, "3 P"], length: Float[np.ndarray, " P"]
-    ) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"], Float[np.ndarray, " P"]]:
+    ) -> Float[np.ndarray, "3 P"]:
         """Squared turn of the normal by p, the product of both turns, and by q."""
-        along_p, along_q = self.turns(unit, length)
-        pp, pq, qq = (
-            np.einsum("ap,ap->p", a, b)
-            for a, b in ((along_p, along_p), (along_p, along_q), (along_q, along_q))
-        )
-        return pp, pq, qq
+        return weighing.metric(unit, length, self.camera.numbers, self.domain.pixels)
 
     def centred(self, surface: Heights) -> Heights:
         """Take the mean off: it is free."""
-        inside: Bool[np.ndarray, "h w"] = self.grid.inside
-        mean = np.vdot(surface, inside) / np.count_nonzero(inside)
-        return np.subtract(surface, mean, out=surface.copy(), where=inside)
+        return self.moved(surface)
+
+    def moved(self, surface: Heights, change: Heights | None = None) -> Heights:
+        """The surface with a change, if any, and its mean taken off."""
+        result = memory.copied(surface)
+        if change is not None:
+            memory.add(change, result)
+        facets.lower(result, self.grid.inside, len(self.grid.places))
+        return result
 
     def at_pixels(self, surface: Heights) -> Float[np.ndarray, " P"]:
         """Mean of the four corners: free of the checkerboard, which no slope sees."""

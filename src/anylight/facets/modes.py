@@ -42,13 +42,12 @@ class Modes:
     def at_corners(self, pixels: Int[np.ndarray, " n"]) -> Float[np.ndarray, "4 m n"]:
         """Modes at the upper left, upper right, lower left and lower right corner of pixels."""
         width = self.level.grid.shape[1]
-        found = []
-        for step in (0, 1, width, width + 1):
-            place = self.level.here[pixels] + step
-            rows, columns = np.divmod(place, width)
-            table = kernel.at(rows, columns, self.height.ravel()[place], self.frame)
-            found.append(self.weights @ table.T)
-        return np.stack(found)
+        steps = np.array([0, 1, width, width + 1])[:, None]
+        place = (self.level.here[pixels] + steps).ravel()
+        rows, columns = np.divmod(place, width)
+        table = kernel.at(rows, columns, self.height.ravel()[place], self.frame)
+        every = table.reshape(4, -1, table.shape[1])
+        return np.matmul(self.weights, every.transpose(0, 2, 1))
 
 
 def smooth_modes(level: FacetGrid, surface: Heights) -> Modes:

@@ -6,6 +6,7 @@ from jaxtyping import Int
 from anylight.arrays import Mask
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.geometry.camera import Orthographic
+from anylight.geometry.domain import ABSENT, Domain
 
 
 def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
@@ -16,6 +17,16 @@ def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
     holds = np.zeros(height * width, bool)
     holds[places] = True
     return np.flatnonzero(holds), (np.cumsum(holds) - 1)[places]
+
+
+def blocks_of(domain: Domain) -> tuple[Mask, Int[np.ndarray, "B 4"]]:
+    """Mask of the next coarser grid, and the numbers of every block's pixels; −1 for none."""
+    height, width = ((n + 1) // 2 for n in domain.mask.shape)
+    numbers = np.full((2 * height, 2 * width), ABSENT, np.int32)
+    numbers[: domain.mask.shape[0], : domain.mask.shape[1]] = domain.numbers
+    quarters = numbers.reshape(height, 2, width, 2)
+    mask = (quarters >= 0).any(axis=(1, 3))
+    return mask, quarters.transpose(0, 2, 1, 3)[mask].reshape(-1, 4)
 
 
 def refine(coarse: FacetGrid, fine: FacetGrid, surface: Heights) -> Heights:

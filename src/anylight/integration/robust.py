@@ -11,11 +11,10 @@ from jaxtyping import Float
 
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.facets.inverse import FacetInverse
-from anylight.kernels import facets
-from anylight.linalg import stencil
+from anylight.kernels import facets, weighing
+from anylight.linalg import memory, stencil
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import pcg
-from anylight.threads import chunks, in_parallel
 
 _EDGE = 1e-4
 """What holds the checkerboard, relative to the mean curvature. [share]"""
@@ -58,35 +57,22 @@ class _Product:
     blocks: Float[np.ndarray, "3 P"]
     edge: float
 
-    def lacking(
-        self, surface: Heights, p: Float[np.ndarray, " P"], q: Float[np.ndarray, " P"]
-    ) -> tuple[Heights, float]:
-        """What a surface lacks of slopes that are wanted, and the size of a flat one's lack."""
-        uu, uv, vv = self.blocks
-        wanted = self.level.scatter(uu * p + uv * q, uv * p + vv * q, np.float32)
-        size, own = float(np.sqrt(stencil.dot(wanted, wanted))), np.empty_like(wanted)
-        self.multiply(surface.astype(np.float32), own)
-        wanted -= own
-        return wanted, size
+    def lacking(self, surface: Heights, pull: Float[np.ndarray, "2 P"]) -> tuple[Heights, float]:
+        """What a surface lacks of a pull on its slopes, and the size of a flat one's lack."""
+        wanted = self.level.scatter(pull[0], pull[1], np.float32)
+        size, lack = float(np.sqrt(stencil.dot(wanted, wanted))), np.empty_like(wanted)
+        self.apply(memory.copied(surface, np.float32), lack)
+        stencil.combine(wanted, np.float32(-1), lack)
+        return lack, size
+
+    def apply(self, x: Heights, out: Heights) -> None:
+        """Compute out = A x."""
+        facets.form(x, self.blocks, self.edge, self.level.here, self.level.rows, out)
 
     def multiply(self, x: Heights, out: Heights) -> float:
         """Compute out = A x; return x · A x."""
-        facets.form(x, self.blocks, self.edge, self.level.here, self.level.rows, out)
+        self.apply(x, out)
         return stencil.dot(x, out)
-
-
-def _weights(
-    now: Float[np.ndarray, "3 P"], wanted: Float[np.ndarray, "3 P"], scale: np.float32
-) -> Float[np.ndarray, " P"]:
-    """How much every facet counts by the squared distance between two normals."""
-    weight = np.empty(now.shape[1], np.float32)
-
-    def weigh(part: slice) -> None:
-        off = ((now[:, part] - wanted[:, part]) ** 2).sum(axis=0)
-        weight[part] = 1 / (1 + off / scale)
-
-    in_parallel(weigh, chunks(len(weight)))
-    return weight
 
 
 def robust_surface(
@@ -98,25 +84,28 @@ def robust_surface(
 ) -> tuple[Heights, Float[np.ndarray, " P"]]:
     """Heights whose facets have the given slopes, and the weight each facet got."""
     unit, length = level.normals(p, q)
-    form = np.stack(level.metric(unit, length))
+    form = level.metric(unit, length)
     form /= max(float(form.max()), 1e-30)
     edge = _EDGE * float((form[0] + form[2]).mean(dtype=float))
-    even = np.ones(level.size, np.float32)
+    even = np.full(level.size, edge, np.float32)
     del length
-    surface = start
+    view = (level.camera.numbers, level.domain.pixels)
+    p, q, cover = (np.ascontiguousarray(part, np.float32) for part in (p, q, cover))
+    surface = memory.copied(start, np.float64)
     for k in range(_ROUNDS):
-        now, _ = level.normals(*level.slopes(surface))
         scale = _SCALE * max(1.0, _WIDEST * (1 - k / 3))
-        weight = _weights(now, unit, np.float32(scale**2))
-        del now
-        blocks = form * (weight * cover)
-        operator = level.assemble(blocks, edge * even, np.float32)
-        pin = np.float32(_PIN * operator.centre.max())
-        np.add(operator.centre, pin, out=operator.centre, where=level.grid.inside)
+        blocks, pull, weight = (np.empty((n, level.size), np.float32) for n in (3, 2, 1))
+        weighing.weigh(
+            surface.ravel(), level.here, surface.shape[1], *view, unit, form, cover, scale**2,
+            p, q, blocks, pull, weight[0],
+        )  # fmt: skip
+        operator = level.assemble(blocks, even, np.float32)
         inverse = Multigrid(operator)
         del operator
         product = _Product(level, blocks, edge)
-        left, size = product.lacking(surface, p, q)
-        surface = surface + pcg(product, left, inverse, _RTOL, _LINEAR_STEPS, against=size).solution
-        del blocks, inverse, product, left  # large, and the next round makes its own
-    return level.centred(surface), weight
+        left, size = product.lacking(surface, pull)
+        memory.add(
+            pcg(product, left, inverse, _RTOL, _LINEAR_STEPS, against=size).solution, surface
+        )
+        del blocks, pull, inverse, product, left  # large, and the next round makes its own
+    return level.centred(surface), weight[0]

@@ -1,5 +1,7 @@
 """How light and changes of the surface act together on the photos, over a sample of pixels."""
 
+from functools import cache
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -49,7 +51,7 @@ def _own(begin, end, blocks, first, second, direction, weight, functions, table,
             else:
                 for j in range(num):
                     row[j] = 0
-        np.dot(rows, functions, sums)
+        np.dot(rows, functions.T, sums)
         np.dot(sums, table, values)
         for n in range(some):
             i, j, found = first[start + n] * size, second[start + n] * size, values[n]
@@ -73,18 +75,25 @@ def own(
     Args:
         direction: of every pixel's shading among the photos, of length one.
         weight: of the pixels in every channel.
-        functions: what products of two harmonics are made of.
-        table: how much of these every product has.
+        functions: what products of two harmonics are made of, in float32.
+        table: how much of these every product has, in float32.
         place: which column of the table belongs to two harmonics.
     """
     channels, num = direction.shape[:2]
+    out = np.empty((channels, num * len(place), num * len(place)), np.float32)
+    _own(
+        *_pairs(channels, num), np.ascontiguousarray(direction), weight, functions, table, place,
+        out,
+    )  # fmt: skip
+    return out
+
+
+@cache
+def _pairs(
+    channels: int, num: int
+) -> tuple[Int[np.ndarray, "B 2"], Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+    """Blocks of pairs, by channel and first pair; and the two photos of every pair."""
     first, second = np.triu_indices(num)
     starts = range(0, len(first), _PAIRS)
     blocks = np.array([(c, start) for c in range(channels) for start in starts], np.int64)
-    out = np.empty((channels, num * len(place), num * len(place)), np.float32)
-    _own(
-        blocks, first, second, np.ascontiguousarray(direction), weight,
-        np.ascontiguousarray(functions.T, np.float32), np.ascontiguousarray(table, np.float32),
-        place, out,
-    )  # fmt: skip
-    return out
+    return blocks, first, second

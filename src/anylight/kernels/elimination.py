@@ -10,35 +10,49 @@ own sums, and another product that gathers what the light gets. A tile's arrays 
 channels, TILE), so that pixels lie side by side.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from anylight.compiler import numba
 from anylight.threads import loop
 
 from .facets import fill_turns, tilts
-from .monomials import TILE, WORK, fill_tile, fill_tile_with_slopes, load_tile, spread_tile
+from .monomials import (
+    TILE,
+    WORK,
+    fill_tile,
+    fill_tile_with_slopes,
+    load_tile,
+    num_tiles,
+    spread_tile,
+)
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 _SHARED = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Of functions that two loops call: compiled once. Those of one loop are compiled as part of it."""
 _TINY = 1e-20
 _TILES = 8
-"""Tiles of a pass, whose sums over pixels are in float32."""
+"""Tiles of a pass, at most: its sums over pixels are in float32."""
+_PASSES = 128
+"""Passes that threads can share, at least, where there are as many tiles."""
 PASS = _TILES * TILE
-"""Pixels of a pass."""
+"""Pixels of a pass, at most."""
+
+
+@cache
+def passes(num: int) -> Int[np.ndarray, "n 2"]:
+    """First tile of every pass over so many pixels, and the one behind its last."""
+    tiles = num_tiles(num)
+    begins = np.arange(0, tiles, min(max(tiles // _PASSES, 1), _TILES))
+    return np.stack([begins, np.append(begins[1:], tiles)], axis=1)
 
 
 def num_passes(num: int) -> int:
     """How many passes so many pixels take."""
-    return -(-num // PASS)
-
-
-def padded(num: int) -> int:
-    """How many tiles the passes over so many pixels have."""
-    return num_passes(num) * _TILES
+    return len(passes(num))
 
 
 @numba.njit(inline="always", **_OPTIONS)
@@ -198,7 +212,7 @@ def _product_tile(shades, change, weight, channels, albedo, p, q, first, size, w
         slope[1, first + j] = gv[j]
 
 
-@loop(_OPTIONS, over="numbers", step=PASS, grain=1)
+@loop(_OPTIONS, over="numbers", step=TILE, grain=1)
 def residuals(
     begin, end, exponents, unit, fields, places, light, numbers, scale, channels, albedo, misfit
 ):
@@ -210,11 +224,9 @@ def residuals(
     work = np.empty((WORK, TILE), np.float32)
     terms = np.empty((len(exponents), TILE), np.float32)
     shading = np.empty((len(light), TILE), np.float32)
-    for t in range(begin * _TILES, end * _TILES):
+    for t in range(begin, end):
         first = t * TILE
         size = min(TILE, len(numbers) - first)
-        if size <= 0:
-            break
         fill_tile(exponents, unit, first, size, work, terms)
         spread_tile(fields, places, first, size, terms)
         np.dot(light, terms, shading)
@@ -233,9 +245,9 @@ def _turn_tile(unit, length, camera, pixels, first, size, own, turned, along):
         fill_turns(px, pz, qy, qz, turned, own, j, along[0], along[1])
 
 
-@loop(_OPTIONS, over="albedo", step=PASS, grain=1)
+@loop(_OPTIONS, over="every", grain=1)
 def _passes(
-    begin, end, exponents, unit, length, camera, pixels, fields, places, light, numbers, scale,
+    begin, end, every, exponents, unit, length, camera, pixels, fields, places, light, numbers, scale,
     weight, channels, albedo, change, p, q, blocks, slope, gathered, kept_terms, kept_shades,
     linearises,
 ):  # fmt: skip
@@ -247,35 +259,37 @@ def _passes(
     work = np.empty((WORK, TILE), np.float32)
     turned, along = np.empty((3, TILE), np.float32), np.empty((2, 3, TILE), np.float32)
     part = np.empty((size_k, len(light)), np.float32)
-    for t in range(begin * _TILES, end * _TILES):
-        first = t * TILE
-        size = min(TILE, len(albedo) - first)
-        if len(gathered) and t % _TILES == 0:
-            _clear(gathered[t // _TILES])
-        if size <= 0:
-            break
-        shades = kept_shades[t] if len(kept_shades) else own
-        terms = filled[0]
-        if linearises or not len(kept_terms):
-            _turn_tile(unit, length, camera, pixels, first, size, work[0], turned, along)
-            shade_tile(
-                exponents, turned, along, fields, places, light, first, size, work, filled, shades
-            )
-        else:
-            terms = kept_terms[t]
-        if linearises:
-            if len(kept_terms):
-                _copy(terms, kept_terms[t])
-            linearise_tile(
-                numbers, scale, shades, weight, channels, albedo, first, size, work, blocks, slope,
-                moved,
-            )  # fmt: skip
-        else:
-            np.dot(change, terms, moved)
-            _product_tile(shades, moved, weight, channels, albedo, p, q, first, size, work, slope)
+    for n in range(begin, end):
         if len(gathered):
-            np.dot(terms, moved.T, part)
-            _add(part, gathered[t // _TILES])
+            _clear(gathered[n])
+        for t in range(every[n, 0], every[n, 1]):
+            first = t * TILE
+            size = min(TILE, len(albedo) - first)
+            shades = kept_shades[t] if len(kept_shades) else own
+            terms = filled[0]
+            if linearises or not len(kept_terms):
+                _turn_tile(unit, length, camera, pixels, first, size, work[0], turned, along)
+                shade_tile(
+                    exponents, turned, along, fields, places, light, first, size, work, filled,
+                    shades,
+                )  # fmt: skip
+            else:
+                terms = kept_terms[t]
+            if linearises:
+                if len(kept_terms):
+                    _copy(terms, kept_terms[t])
+                linearise_tile(
+                    numbers, scale, shades, weight, channels, albedo, first, size, work, blocks,
+                    slope, moved,
+                )  # fmt: skip
+            else:
+                np.dot(change, terms, moved)
+                _product_tile(
+                    shades, moved, weight, channels, albedo, p, q, first, size, work, slope
+                )
+            if len(gathered):
+                np.dot(terms, moved.T, part)
+                _add(part, gathered[n])
 
 
 def linearise(*args: Any) -> None:
@@ -291,7 +305,7 @@ def linearise(*args: Any) -> None:
     *at, weight, channels, albedo, blocks, slope, gathered, kept_terms, kept_shades = args
     light = at[7]  # stands in for changes, which there are none of
     _passes(
-        *at, weight, channels, albedo, light, weight, weight, blocks, slope, gathered, kept_terms,
+        passes(len(albedo)), *at, weight, channels, albedo, light, weight, weight, blocks, slope, gathered, kept_terms,
         kept_shades, True,
     )  # fmt: skip
 
@@ -309,11 +323,25 @@ def normal_product(*args: Any) -> None:
     """
     *at, weight, channels, albedo, kept_terms, kept_shades, change, p, q, slope, gathered = args
     _passes(
-        *at, weight, channels, albedo, change, p, q, slope, slope, gathered, kept_terms,
+        passes(len(albedo)), *at, weight, channels, albedo, change, p, q, slope, slope, gathered, kept_terms,
         kept_shades, False,
     )  # fmt: skip
 
 
+@loop(_OPTIONS, over="out", grain=8)
+def _summed(begin, end, gathered, out):
+    for k in range(begin, end):
+        row = out[k]
+        for c in range(len(row)):
+            row[c] = 0
+        for n in range(len(gathered)):
+            own = gathered[n, k]
+            for c in range(len(row)):
+                row[c] += own[c]
+
+
 def summed(gathered: Float[np.ndarray, "n K c"]) -> Float[np.ndarray, "K c"]:
-    """The sum over all passes."""
-    return np.asarray(gathered.sum(axis=0, dtype=np.float64))
+    """The sum over all passes, in float64."""
+    out = np.empty(gathered.shape[1:])
+    _summed(gathered, out)
+    return out

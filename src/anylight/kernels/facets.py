@@ -8,9 +8,10 @@ grid of corners, `width` the number of that grid's columns.
 import math
 
 import numpy as np
-from jaxtyping import Float, Int, Real
+from jaxtyping import Bool, Float, Int, Real
 
 from anylight.compiler import numba
+from anylight.linalg import memory
 from anylight.linalg.multigrid import Stencil
 from anylight.threads import HEAVY_ROWS, loop
 
@@ -180,10 +181,36 @@ def form(
     _form(z, *blocks, z.dtype.type(edge / 2), here, rows, out)
 
 
+@loop(_OPTIONS, over="z", grain=HEAVY_ROWS)
+def _sums(begin, end, z, inside, partial):
+    for i in range(begin, end):
+        row, here, total = z[i], inside[i], 0.0
+        for k in range(len(row)):
+            total += row[k] if here[k] else 0.0
+        partial[i] = total
+
+
+@loop(_OPTIONS, over="z", grain=HEAVY_ROWS)
+def _lower(begin, end, amount, inside, z):
+    for i in range(begin, end):
+        row, here = z[i], inside[i]
+        for k in range(len(row)):
+            row[k] -= amount if here[k] else 0.0
+
+
+def lower(z: Float[np.ndarray, "h w"], inside: Bool[np.ndarray, "h w"], num: int) -> None:
+    """Take the mean off all corners that are inside, of which there are so many; in place."""
+    partial = np.empty(len(z))
+    _sums(z, inside, partial)
+    _lower(float(partial.sum()) / num, inside, z)
+
+
 @loop(_OPTIONS, over="d", margin=1, grain=HEAVY_ROWS)
 def _assemble(begin, end, uu, uv, vv, edge, here, rows, d, e, s, se, sw):
-    width = d.shape[1]
+    width, none = d.shape[1], d.dtype.type(0)
     for i in range(begin, end):
+        for k in range(width):
+            d[i, k] = e[i, k] = s[i, k] = se[i, k] = sw[i, k] = none
         for j in range(rows[i - 1], rows[i]):
             k = here[j] - (i - 1) * width
             mean, hold = 0.25 * (uu[j] + vv[j]), 0.5 * edge[j]
@@ -223,7 +250,7 @@ def assemble(
         shape: of the grid of corners.
         dtype: of the coefficients.
     """
-    parts: np.ndarray = np.zeros((5, *shape), dtype)
+    parts = memory.framed((5, *shape), dtype)
     _assemble(*blocks, edge, here, rows, *parts)
     return Stencil(*parts)
 

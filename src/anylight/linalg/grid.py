@@ -8,6 +8,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from anylight.arrays import Mask
 
+from . import memory
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -38,14 +40,20 @@ class Grid:
 
     def spread(self, values: Shaped[np.ndarray, "*c P"]) -> Shaped[np.ndarray, "*c h w"]:
         """Lay pixel values on the grid, zero elsewhere."""
+        size = self.shape[0] * self.shape[1]
+        if values.ndim == 1 and values.dtype.kind == "f":
+            return memory.spread(values, self.places, size, values.dtype.type).reshape(self.shape)
         lead = values.shape[:-1]
-        result = np.zeros((*lead, self.shape[0] * self.shape[1]), values.dtype)
+        result = np.zeros((*lead, size), values.dtype)
         result[..., self.places] = values
         return result.reshape(*lead, *self.shape)
 
     def collect(self, image: Shaped[np.ndarray, "*c h w"]) -> Shaped[np.ndarray, "*c P"]:
         """Take pixel values from the grid."""
-        return image.reshape(*image.shape[:-2], -1)[..., self.places]
+        flat = image.reshape(*image.shape[:-2], -1)
+        if flat.ndim == 1 and flat.dtype.kind == "f":
+            return memory.collect(flat, self.places)
+        return flat[..., self.places]
 
     def sums(
         self, image: Float[np.ndarray, "h w"], component: Int[np.ndarray, " P"], num: int

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from jaxtyping import Float
 
-from . import stencil
+from . import memory, stencil
 
 GridArray: TypeAlias = Float[np.ndarray, "h w"]
 
@@ -73,13 +73,13 @@ def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
     height = len(fine.centre)
     rows, columns = _coarser(fine.centre.shape)
     dtype = fine.centre.dtype
-    left, up = np.full((height, columns), 0.5, dtype), np.full((rows, columns), 0.5, dtype)
+    left, up = (memory.framed((n, columns), dtype.type, 0.5) for n in (height, rows))
     stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
-    narrow = np.zeros((5, height, columns), dtype)
+    narrow = memory.framed((5, height, columns), dtype.type)
     stencil.coarsen_columns(*fine, left, narrow)
     between = Stencil(*narrow)
     stencil.share_rows(between.down, between.down_right, between.down_left, up)
-    small = np.zeros((5, rows, columns), dtype)
+    small = memory.framed((5, rows, columns), dtype.type)
     stencil.coarsen_rows(*between, up, small)
     return Stencil(*small), Shares(left, up)
 
@@ -147,7 +147,7 @@ def _built(operator: Stencil) -> tuple[np.ndarray, np.ndarray, _Level, Stencil]:
         shapes.append(_coarser(shapes[-1]))
     sizes = [stencil.GRIDS * height * width for height, width in shapes]
     begins = np.cumsum([0, *sizes])
-    every = np.zeros(begins[-1], np.float32)
+    every = memory.filled((int(begins[-1]),), np.float32)
     grids = [
         every[begin : begin + size].reshape(stencil.GRIDS, *shape)
         for begin, size, shape in zip(begins, sizes, shapes, strict=False)
@@ -173,7 +173,7 @@ def _inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
 
 def _level(operator: Stencil, shares: Shares) -> _Level:
     centre = operator.centre
-    damped, *others = (np.zeros_like(centre) for _ in range(4))
+    damped, *others = (memory.framed(centre.shape, centre.dtype.type) for _ in range(4))
     scalar = centre.dtype.type
     least, *paces = (
         scalar(value) for value in (_INACTIVE * centre.max(initial=0), _DAMPING, _STABLE)

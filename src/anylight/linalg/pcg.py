@@ -5,7 +5,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from . import stencil
+from . import memory, stencil
 from .multigrid import GridArray, Stencil
 
 Vector = TypeVar("Vector")
@@ -115,7 +115,7 @@ class _GridSpace:
         self._scalar = dtype.type
 
     def copy(self, a: GridArray) -> GridArray:
-        return a.astype(self._scalar)
+        return memory.copied(a, self._scalar)
 
     def dot(self, a: GridArray, b: GridArray) -> float:
         return stencil.dot(a, b)
@@ -131,9 +131,14 @@ class _GridSpace:
 
 def jacobi(operator: Stencil) -> Callable[[GridArray], GridArray]:
     """Divide by the diagonal: enough where the diagonal dominates."""
-    inverse = np.zeros_like(operator.centre)
+    inverse, found = memory.like(operator.centre), np.empty_like(operator.centre)
     np.divide(1, operator.centre, out=inverse, where=operator.centre > 0)
-    return lambda r: inverse * r
+
+    def divide(r: GridArray) -> GridArray:
+        stencil.scale(inverse, r, found)
+        return found
+
+    return divide
 
 
 def pcg(
@@ -159,7 +164,7 @@ def pcg(
         against: what residuals are measured against, if not |b|: of use where b is the little that
             earlier rounds have left.
     """
-    x, r, ap = np.zeros_like(source), source.copy(), np.zeros_like(source)
+    x, r, ap = memory.like(source), memory.copied(source), memory.framed(source.shape, source.dtype.type)
     if start is not None:
         operator.multiply(start, ap)
         r -= ap

@@ -13,7 +13,7 @@ SATURATED = 0.985
 """Integer samples above this share of the full scale tell only that they were bright."""
 _CHUNK = 16384
 """Pixels that are summed together. (memory)"""
-_ENOUGH = 100_000
+_ENOUGH = 30_000
 """Pixels of every photo that white and colour are found from, at least. (memory)"""
 GLARE = 1e3
 """Brighter than this, relative to white, makes no difference."""

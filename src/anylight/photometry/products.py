@@ -6,7 +6,7 @@ enough to sum these.
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -24,6 +24,11 @@ class Products:
     """Amounts of these harmonics in every product of two."""
     place: Int[np.ndarray, "K K"]
     """Which column of the table belongs to two harmonics."""
+
+    @cached_property
+    def single(self) -> Float[np.ndarray, "A n"]:
+        """The table in single precision."""
+        return np.ascontiguousarray(self.table, np.float32)
 
     def functions(self, normals: Float[np.ndarray, "3 n"]) -> Float[np.ndarray, "A n"]:
         """Values of the harmonics that products are made of, in the normals' precision."""

@@ -12,10 +12,10 @@ from jaxtyping import Bool, Float, Shaped
 from anylight.arrays import Mask
 from anylight.geometry.domain import ABSENT, Domain
 from anylight.joint.options import DefaultOptions
+from anylight.kernels import compression
 from anylight.kernels.averaging import average_alike
 from anylight.model.capture import Capture
-from anylight.model.samples import is_usable, scaled
-from anylight.threads import in_parallel
+from anylight.model.samples import GLARE, is_usable, saturation, scaled
 
 MOST = DefaultOptions().eigenphotos
 """Eigen-photos kept per channel. (definition)"""
@@ -93,32 +93,13 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
     values = np.empty((len(places), channels * kept), np.float32)
     basis = np.empty((channels, num, kept))
     rough = _roughness(flat, capture.mask, white)
-
-    blocks = [slice(start, start + _BLOCK) for start in range(0, len(places), _BLOCK)]
-    good = np.zeros((channels, len(places)), np.float32)
-    whole = np.zeros((channels, len(places)), bool)
-
-    def look(at: tuple[int, slice]) -> tuple[np.ndarray, int]:
-        """Products of some pixels' photos; which lack samples, and how many."""
-        c, own = at
-        stored = flat[:, places[own], c]
-        usable = is_usable(stored)
-        good[c, own], whole[c, own] = usable.mean(axis=0) / channels, usable.all(axis=0)
-        sample = scaled(stored, white).astype(np.float64)[:, whole[c, own]]
-        return sample @ sample.T, int(np.count_nonzero(~usable))
-
-    def describe(at: tuple[int, slice]) -> None:
-        """Coefficients of some pixels that lack no sample."""
-        c, own = at
-        pixels = own.start + np.flatnonzero(whole[c, own])
-        sample = scaled(flat[:, places[pixels], c], white)
-        values[pixels, c * kept : (c + 1) * kept] = sample.T @ basis[c]
-
-    every = [(c, own) for c in range(channels) for own in blocks]
-    looked = in_parallel(look, every)
+    blocks = -(-len(places) // compression.BLOCK)
+    good, whole = np.empty(len(places), np.float32), np.empty((channels, len(places)), bool)
+    bad, grams = np.empty(blocks, np.int64), np.empty((blocks, channels, num, num))
+    top = float(saturation(flat.dtype))
+    compression.look(flat, places, float(white), top, GLARE, good, whole, bad, grams)
     least = []
-    for c in range(channels):
-        gram = np.sum([own for own, _ in looked[c * len(blocks) : (c + 1) * len(blocks)]], axis=0)
+    for c, gram in enumerate(grams.sum(axis=0)):
         lacks = np.flatnonzero(~whole[c])
         if len(lacks):
             complete = _Complete(gram, len(places) - len(lacks))
@@ -128,10 +109,11 @@ def compress(capture: Capture, white: float, most: int = MOST) -> EigenPhotos:
             basis[c] = _leading(gram, kept)[0]
             rest = max(float(np.linalg.eigvalsh(gram)[0]), 0.0) / len(places)
         least.append(rest)
-    in_parallel(describe, every)
+    own = np.ascontiguousarray(basis.transpose(0, 2, 1), np.float32)
+    compression.describe(flat, places, float(white), GLARE, whole, own, values)
     noise = min(float(np.sqrt(np.mean(least))), rough)
-    bad_share = sum(bad for _, bad in looked) / (num * channels * len(places))
-    return EigenPhotos(values, basis, good.sum(axis=0), bad_share, noise)
+    bad_share = float(bad.sum()) / (num * channels * len(places))
+    return EigenPhotos(values, basis, good, bad_share, noise)
 
 
 def _leading(gram: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,14 @@ from jaxtyping import Float, Int
 from anylight.facets.grid import EVERY, Heights
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import elimination
-from anylight.kernels.monomials import EVERYWHERE, TILE, Basis, basis, near_basis
+from anylight.kernels.monomials import (
+    EVERYWHERE,
+    TILE,
+    Basis,
+    basis,
+    near_basis,
+    num_tiles,
+)
 from anylight.photometry.harmonics import harmonics, is_shading, num_harmonics, order_of
 
 _FIRST_ROUNDS = 5
@@ -142,10 +149,10 @@ def linearise(
     places = EVERYWHERE if fit.fields is None else np.ascontiguousarray(fit.fields)
     shading = (own.exponents, *facing, *view, own.fields, places, coefficients)
     at: tuple[Any, ...] = (*shading, photos.numbers, photos.scale)
-    tiles, passes = elimination.padded(num) if keep else 0, elimination.num_passes(num)
+    tiles, passes = num_tiles(num) if keep else 0, elimination.num_passes(num)
     terms = np.empty((tiles, own.size, TILE), np.float32)
     shades = np.empty((tiles, 3, columns, TILE), np.float32)
-    gathered = np.zeros((passes if gather else 0, own.size, columns), np.float32)
+    gathered = np.empty((passes if gather else 0, own.size, columns), np.float32)
     blocks, slopes = np.empty((3, num), np.float32), np.empty((2, num), np.float32)
     elimination.linearise(
         *at, weight, level.num_channels, fit.albedo, blocks, slopes, gathered, terms, shades

@@ -9,12 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from anylight.threads import chunks, in_parallel
+from anylight.kernels import packing
 
-_LARGEST = 32767
-"""Of the whole numbers. (definition)"""
-_DARK = 1e-30
-"""A pixel whose numbers are all below this is black. (guard)"""
 EVERY = slice(None)
 
 
@@ -44,14 +40,6 @@ class PackedPhotos:
 
 def pack(values: Float[np.ndarray, "P CR"]) -> PackedPhotos:
     """Round photos to whole numbers."""
-    numbers = np.empty(values.shape, np.int16)
-    scale = np.empty(len(values), np.float32)
-
-    def round_some(part: slice) -> None:
-        own = values[part]
-        largest = np.maximum(np.abs(own).max(axis=1, initial=0), _DARK)
-        scale[part] = largest / _LARGEST
-        numbers[part] = np.rint(own * (_LARGEST / largest)[:, None])
-
-    in_parallel(round_some, chunks(len(values)))
+    numbers, scale = np.empty(values.shape, np.int16), np.empty(len(values), np.float32)
+    packing.pack(np.ascontiguousarray(values, np.float32), numbers, scale)
     return PackedPhotos(numbers, scale)

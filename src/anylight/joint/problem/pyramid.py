@@ -3,17 +3,16 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.sparse import csr_array
+from jaxtyping import Float
 
 from anylight.facets.grid import FacetGrid, Heights
-from anylight.facets.resolution import block_of
+from anylight.facets.resolution import blocks_of
 from anylight.geometry.camera import Perspective
+from anylight.kernels import packing
 from anylight.kernels.monomials import place_fields
 from anylight.photometry.near import relative_places
-from anylight.threads import in_parallel
 
-from .packed import PackedPhotos, pack
+from .packed import PackedPhotos
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,34 +45,14 @@ class PyramidLevel(FacetGrid):
         return other
 
 
-def _means(level: PyramidLevel, own: Int[np.ndarray, " P"], num: int) -> Float[np.ndarray, "B CR"]:
-    """Mean photos of blocks, from the number of every pixel's block, as pixels count."""
-    # A pixel for every row, in its block's column; other way round, rows sum up blocks.
-    begins = np.arange(len(own) + 1)
-    share = level.cover.astype(np.float32)
-    total = np.asarray(csr_array((share, own, begins), (len(own), num)).sum(axis=0))
-    sums = csr_array((share * level.photos.scale, own, begins), (len(own), num)).T
-    numbers, means = level.photos.numbers, np.empty((num, level.photos.num_columns), np.float32)
-    each = numbers.shape[1] // level.num_channels
-
-    def average(channel: int) -> None:
-        columns = slice(channel * each, (channel + 1) * each)
-        means[:, columns] = sums @ numbers[:, columns].astype(np.float32)
-        means[:, columns] /= total[:, None]
-
-    in_parallel(average, range(level.num_channels))
-    return means
-
-
 def halve(level: PyramidLevel) -> PyramidLevel:
-    """Average blocks of two by two pixels."""
-    present, own = block_of(level.mask)
-    mask = np.zeros([(n + 1) // 2 for n in level.mask.shape], bool)
-    mask.ravel()[present] = True
-    return replace(
-        level,
-        mask=mask,
-        camera=level.camera.resized(0.5),
-        photos=pack(_means(level, own, len(present))),
-        cover=(np.bincount(own, level.cover) / 4).astype(np.float32),
-    )
+    """Average blocks of two by two pixels, as these count."""
+    mask, children = blocks_of(level.domain)
+    photos, num = level.photos, len(children)
+    means = PackedPhotos(np.empty((num, photos.num_columns), np.int16), np.empty(num, np.float32))
+    cover = np.empty(num, np.float32)
+    packing.average(
+        children, photos.numbers, photos.scale, level.cover.astype(np.float32), means.numbers,
+        means.scale, cover,
+    )  # fmt: skip
+    return replace(level, mask=mask, camera=level.camera.resized(0.5), photos=means, cover=cover)

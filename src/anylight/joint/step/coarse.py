@@ -5,10 +5,11 @@ together. A sample of pixels is enough to know their couplings.
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import scipy.linalg
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from anylight.facets.modes import Modes
 from anylight.joint.problem.fit import Fit, Light, basis_of, linearise
@@ -48,12 +49,7 @@ class CoarseSystem:
         level = self.level
         self._columns = self.light.shape[1] // level.num_channels
         unknowns = len(self.modes) + len(self.light) * self._columns
-        num, rng = min(_SAMPLE, int(_SAMPLE_EACH * unknowns)), np.random.default_rng(0)
-        self._sample = (
-            np.arange(level.size)
-            if level.size <= num
-            else np.sort(rng.choice(level.size, num, replace=False))
-        )
+        self._sample = _sample(level.size, min(_SAMPLE, int(_SAMPLE_EACH * unknowns)))
         self._factor = level.size / len(self._sample)
         self._corners = self.modes.at_corners(self._sample)
         p, q = level.corner_slopes(self._corners)
@@ -86,7 +82,7 @@ class CoarseSystem:
         else:
             made = products(own.order)
             functions = some_harmonics(sampled.unit, made.wanted)
-            self._light = couplings.own(direction, painted, functions, made.table, made.place)
+            self._light = couplings.own(direction, painted, functions, made.single, made.place)
         photos = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
         self._own = self._factor * photos + self.stiffness
 
@@ -130,6 +126,14 @@ class CoarseSystem:
         triangular.backward(self._factors, moved.astype(np.float32), found)
         back = found.astype(float).reshape(channels, -1, size)
         return moved, back.transpose(2, 0, 1).reshape(light.shape)
+
+
+@lru_cache(maxsize=16)
+def _sample(size: int, num: int) -> Int[np.ndarray, " n"]:
+    """Numbers of so many pixels, or of all if these are fewer, in order."""
+    if size <= num:
+        return np.arange(size)
+    return np.sort(np.random.default_rng(0).choice(size, num, replace=False))
 
 
 def _plain(

@@ -301,7 +301,7 @@ def _accepted(
             step = system.solve(_RTOL, effort.linear_iterations, moving=effort.moving(iteration))
             system.relax()
             taken += step.iterations
-            trial = level.centred(state.surface + step.surface)
+            trial = level.moved(state.surface, step.surface)
             light = state.light + step.light
             fit = evaluate(level, trial, light)
             cost = data * total_cost(terms, trial, fit)

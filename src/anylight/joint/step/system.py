@@ -21,6 +21,7 @@ from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.joint.step.coarse import CoarseSystem
 from anylight.joint.terms.protocol import LinearTerm
 from anylight.kernels import elimination, facets
+from anylight.linalg import memory
 from anylight.linalg.multigrid import Multigrid
 from anylight.linalg.pcg import Linear, descend
 from anylight.linalg.stencil import advance, combine, inner
@@ -60,7 +61,7 @@ class _UnknownSpace:
     """Surface, in float32, and light as one vector; sums are float64."""
 
     def copy(self, a: Unknowns) -> Unknowns:
-        return Unknowns(a.surface.copy(), a.light.copy())
+        return Unknowns(memory.copied(a.surface), a.light.copy())
 
     def dot(self, a: Unknowns, b: Unknowns) -> float:
         return inner(a.surface, b.surface) + inner(a.light, b.light)
@@ -187,10 +188,10 @@ class System:
         """Solve for the step that the gradient asks for (or for another right-hand side)."""
         space = _UnknownSpace()
         if source is None:
-            left = Unknowns(-self.surface_gradient, -self.light_gradient)
+            left = Unknowns(memory.copied(self.surface_gradient, factor=-1), -self.light_gradient)
         else:
             left = Unknowns(source.surface.astype(np.float32), source.light.copy())
-        found = Unknowns(np.zeros_like(left.surface), np.zeros_like(left.light))
+        found = Unknowns(memory.like(left.surface), np.zeros_like(left.light))
 
         def multiply(p: Unknowns) -> tuple[Unknowns, float]:
             product = self.multiply(p)
