@@ -29,7 +29,8 @@ def test_pairs_of_photos(rng, photos):
     direction = rng.standard_normal((channels, photos, num)).astype(np.float32)
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     weight = rng.random((channels, num)).astype(np.float32)
-    found = own(direction, weight, made.functions(normals), made.table, made.place)
+    functions = made.functions(normals).astype(np.float32)
+    found = own(direction, weight, functions, made.single, made.place)
     terms = harmonics_at(normals.T, 2)
     for c in range(channels):
         across = np.eye(photos)[..., None] - np.einsum("in,jn->ijn", direction[c], direction[c])

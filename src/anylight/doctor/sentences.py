@@ -158,10 +158,10 @@ def photo_warnings(capture: Capture, numbers: Int[np.ndarray, " M"]) -> list[str
             "the light hardly changes between the photos: shape cannot be told from paint; "
             "move the lamp between shots."
         )
-    for index in np.flatnonzero(sample.max(axis=(1, 2)) < _BLACK):
+    for index in np.flatnonzero(sample.reshape(len(sample), -1).max(axis=1) < _BLACK):
         name = capture.names[index] if capture.names else f"photo {numbers[index]}"
         warnings.append(f"{name} is black on the object; leave it out.")
-    if (sample.max(axis=(0, 1)) < _BLACK).any():
+    if (sample.max(axis=0).max(axis=0) < _BLACK).any():
         warnings.append("a channel is black in all photos; it says nothing about the shape.")
     if capture.num_photos < FEW_PHOTOS:
         warnings.append(

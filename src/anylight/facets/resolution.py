@@ -7,6 +7,7 @@ from anylight.arrays import Mask
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.geometry.camera import Orthographic
 from anylight.geometry.domain import ABSENT, Domain
+from anylight.kernels import resolution as kernel
 
 
 def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
@@ -31,24 +32,14 @@ def blocks_of(domain: Domain) -> tuple[Mask, Int[np.ndarray, "B 4"]]:
 
 def refine(coarse: FacetGrid, fine: FacetGrid, surface: Heights) -> Heights:
     """Interpolate a surface: corner (i, j) of the coarse pixels is corner (2i, 2j) of the fine."""
-    image = np.zeros((coarse.mask.shape[0] + 1, coarse.mask.shape[1] + 1))
-    known = np.zeros_like(image)
-    top, left = _first(coarse.mask)
-    height, width = (n - 2 for n in coarse.grid.shape)
-    box = (slice(top, top + height), slice(left, left + width))
-    known[box] = coarse.grid.inside[1:-1, 1:-1]
-    image[box] = surface[1:-1, 1:-1] * known[box]
-    rows, columns = np.nonzero(fine.grid.inside)
-    top, left = _first(fine.mask)
-    i, j = rows - 1 + top, columns - 1 + left
-    total, count = np.zeros(len(i)), np.zeros(len(i))
-    for a in (i // 2, (i + 1) // 2):
-        for b in (j // 2, (j + 1) // 2):
-            total += image[a, b]
-            count += known[a, b]
-    result = np.zeros(fine.grid.shape)
+    (top, left), (coarse_top, coarse_left) = _first(fine.mask), _first(coarse.mask)
     scale = 2.0 if isinstance(fine.camera, Orthographic) else 1.0
-    result[rows, columns] = scale * total / np.maximum(count, 1)
+    result = np.empty(fine.grid.shape)
+    # Grids have a margin, so they begin one row and column before the first corner.
+    kernel.refine(
+        surface, coarse.grid.inside, fine.grid.inside, (top - 1, coarse_top - 1),
+        (left - 1, coarse_left - 1), scale, result,
+    )  # fmt: skip
     return fine.centred(result)
 
 

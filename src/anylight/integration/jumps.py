@@ -7,18 +7,15 @@ between two pixels, not inside one.
 """
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Float
 
 from anylight.geometry.camera import Camera, Perspective
 from anylight.geometry.domain import Domain
-from anylight.geometry.normals import slopes_from_normals
-from anylight.integration.smooth import clamp_slant
 from anylight.kernels import bilateral
-from anylight.linalg import stencil
+from anylight.linalg import memory, stencil
 from anylight.linalg.grid import Grid
 from anylight.linalg.multigrid import Multigrid, Stencil
 from anylight.linalg.pcg import pcg
-from anylight.threads import chunks, in_parallel
 
 _STEEPEST_DEG = 87.0
 """Normals that lean further from the viewing ray are brought back to this. [degrees]"""
@@ -40,21 +37,6 @@ _LINEAR_STEPS = 30
 """Steps of conjugate gradients in every round, at most. (guard)"""
 
 
-def _seen(
-    camera: Camera, pixels: Real[np.ndarray, "P 2"], unit: Float[np.ndarray, "3 P"]
-) -> tuple[Float[np.ndarray, " P"], Float[np.ndarray, "2 P"]]:
-    """How directly every pixel's facet is seen, and its slopes."""
-    facing, slopes = np.empty(len(pixels)), np.empty((2, len(pixels)), np.float32)
-
-    def look(part: slice) -> None:
-        normals = clamp_slant(camera, pixels[part], unit[:, part].T, _STEEPEST_DEG)
-        facing[part] = (normals * camera.rays(*pixels[part].T)).sum(axis=1)
-        slopes[:, part] = slopes_from_normals(camera, pixels[part], normals).T
-
-    in_parallel(look, chunks(len(pixels)))
-    return facing, slopes
-
-
 def step_heights(
     camera: Camera,
     domain: Domain,
@@ -72,14 +54,17 @@ def step_heights(
     grid = Grid(domain.mask)
     inside, width = grid.inside.ravel(), grid.shape[1]
     focal = camera.focal_px if isinstance(camera, Perspective) else (1.0, 1.0)
-    facing, slopes = _seen(camera, domain.pixels, unit)
-    strengths = [grid.spread(((f * facing) ** 2).astype(np.float32)).ravel() for f in focal]
-    wanted = [grid.spread(slope).ravel() for slope in slopes]
-    del facing, slopes
+    wanted, strengths = (memory.filled((2, len(inside)), np.float32) for _ in range(2))
+    bilateral.wish(
+        np.ascontiguousarray(unit, np.float32), camera.numbers, domain.pixels, grid.places,
+        np.deg2rad(_STEEPEST_DEG), wanted, strengths,
+    )  # fmt: skip
     hold = _ANCHOR * float(strengths[0].max())
-    height, size = np.zeros(len(inside)), None
-    right, down, to_right, to_down, centre, source = np.zeros((6, len(inside)), np.float32)
-    nothing = np.zeros(grid.shape, np.float32)
+    height, size = memory.filled((len(inside),), np.float64), None
+    right, down, to_right, to_down, centre, source, none = memory.filled(
+        (7, len(inside)), np.float32
+    )
+    nothing = none.reshape(grid.shape)
     held = None
     if known is not None:
         firm = (focal[0] / _REACH) ** 2
@@ -104,5 +89,5 @@ def step_heights(
         operator = Stencil(own, to_next, to_below, nothing, nothing)
         size = float(np.sqrt(stencil.dot(left, left))) if size is None else size
         change = pcg(operator, left, Multigrid(operator), _RTOL, _LINEAR_STEPS, against=size)
-        height += change.solution.ravel()
+        memory.add(change.solution.ravel(), height)
     return grid.collect(height.reshape(grid.shape))

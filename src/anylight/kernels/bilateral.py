@@ -9,7 +9,27 @@ import numpy as np
 
 from anylight.threads import loop
 
+from .direction_table import slopes_seen
+from .viewing import ray
+
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
+
+
+@loop(_OPTIONS, over="places")
+def wish(begin, end, unit, camera, pixels, places, lean, slopes, strengths):
+    """Slopes (2, N) that pixels want along both axes, and how much their wishes count.
+
+    Normals (3, P) lean at most `lean` from their ray. [radians] Those that are seen directly count
+    more. Places where there is no pixel are left alone.
+    """
+    fu, fv = camera[0] if camera[0] > 0.0 else 1.0, camera[1] if camera[0] > 0.0 else 1.0
+    for j in range(begin, end):
+        x, y, z = ray(camera, pixels, j)
+        a, b, c = unit[0, j], unit[1, j], unit[2, j]
+        p, q, facing = slopes_seen(x, y, z, a, b, c, camera, lean)
+        k = places[j]
+        slopes[0, k], slopes[1, k] = p, q
+        strengths[0, k], strengths[1, k] = (fu * facing) ** 2, (fv * facing) ** 2
 
 
 @loop(_OPTIONS, over="height", margin="step", grain=16384)

@@ -16,8 +16,8 @@ _BLOCK = 64
 
 
 @numba.njit(inline="always", **_OPTIONS)
-def _slopes(x, y, z, a, b, c, camera, most):
-    """Slopes of a facet whose normal is (a, b, c), seen along the unit ray (x, y, z).
+def slopes_seen(x, y, z, a, b, c, camera, most):
+    """Slopes of a facet with normal (a, b, c), seen along the unit ray (x, y, z), and how directly.
 
     A normal that leans further than `most` from the ray is turned back, its azimuth kept.
     """
@@ -29,7 +29,7 @@ def _slopes(x, y, z, a, b, c, camera, most):
         a, b, c = share * a - cosine * x, share * b - cosine * y, share * c - cosine * z
     facing = cosine / z
     fu, fv = camera[0] if camera[0] > 0.0 else 1.0, camera[1] if camera[0] > 0.0 else 1.0
-    return a / (fu * facing), b / (fv * facing)
+    return a / (fu * facing), b / (fv * facing), facing
 
 
 @loop(_OPTIONS, over="numbers", step=TILE, grain=4)
@@ -80,7 +80,7 @@ def best(begin, end, numbers, shading, directions, pixels, behind, camera, lean,
             i, d = first + j, which[j]
             found[i] = d
             x, y, z = ray(camera, pixels, i)
-            p[i], q[i] = _slopes(
+            p[i], q[i], _ = slopes_seen(
                 x, y, z, np.float64(directions[d, 0]), np.float64(directions[d, 1]),
                 np.float64(directions[d, 2]), camera, lean,
             )  # fmt: skip

@@ -247,9 +247,9 @@ def _turn_tile(unit, length, camera, pixels, first, size, own, turned, along):
 
 @loop(_OPTIONS, over="every", grain=1)
 def _passes(
-    begin, end, every, exponents, unit, length, camera, pixels, fields, places, light, numbers, scale,
-    weight, channels, albedo, change, p, q, blocks, slope, gathered, kept_terms, kept_shades,
-    linearises,
+    begin, end, every, exponents, unit, length, camera, pixels, fields, places, light, numbers,
+    scale, weight, channels, albedo, change, p, q, blocks, slope, gathered, kept_terms,
+    kept_shades, linearises,
 ):  # fmt: skip
     """What `linearise` and `normal_product` do: most of it is the same, and is compiled once."""
     size_k = len(exponents)
@@ -305,8 +305,8 @@ def linearise(*args: Any) -> None:
     *at, weight, channels, albedo, blocks, slope, gathered, kept_terms, kept_shades = args
     light = at[7]  # stands in for changes, which there are none of
     _passes(
-        passes(len(albedo)), *at, weight, channels, albedo, light, weight, weight, blocks, slope, gathered, kept_terms,
-        kept_shades, True,
+        passes(len(albedo)), *at, weight, channels, albedo, light, weight, weight, blocks, slope,
+        gathered, kept_terms, kept_shades, True,
     )  # fmt: skip
 
 
@@ -323,8 +323,8 @@ def normal_product(*args: Any) -> None:
     """
     *at, weight, channels, albedo, kept_terms, kept_shades, change, p, q, slope, gathered = args
     _passes(
-        passes(len(albedo)), *at, weight, channels, albedo, change, p, q, slope, slope, gathered, kept_terms,
-        kept_shades, False,
+        passes(len(albedo)), *at, weight, channels, albedo, change, p, q, slope, slope, gathered,
+        kept_terms, kept_shades, False,
     )  # fmt: skip
 
 

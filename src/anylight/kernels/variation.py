@@ -1,13 +1,19 @@
 """Huber's total variation of an image on a mask: the penalty, and one reweighted step."""
 
+import math
+
 import numpy as np
 from jaxtyping import Float
 
+from anylight.linalg import memory
 from anylight.linalg.grid import Grid
+from anylight.linalg.multigrid import Stencil
 from anylight.linalg.pcg import Solve, jacobi, pcg
+from anylight.threads import loop
 
-from .pixel_differences import Neighbours, assemble, slope_sizes
+from .pixel_differences import Neighbours, slope_sizes
 
+_OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 _RTOL = 1e-4
 """When conjugate gradients stop. (guard)"""
 _MAX_ITERATIONS = 200
@@ -28,9 +34,29 @@ def gradient_sizes(
     return sizes
 
 
+@loop(_OPTIONS, over="x", margin="step", grain=16384)
+def _weigh(begin, end, x, inside, step, strength, width, weight):
+    for k in range(begin, end):
+        p = x[k + 1] - x[k] if inside[k + 1] else np.float32(0)
+        q = x[k + step] - x[k] if inside[k + step] else np.float32(0)
+        size = strength / max(width, math.sqrt(p * p + q * q))
+        weight[k] = size if inside[k] else np.float32(0)
+
+
+@loop(_OPTIONS, over="centre", margin="step", grain=16384)
+def _gather(begin, end, inside, step, weight, data, centre, right, down):
+    none = np.float32(0)
+    for k in range(begin, end):
+        is_here = inside[k]
+        ahead = weight[k] if is_here and inside[k + 1] else none
+        below = weight[k] if is_here and inside[k + step] else none
+        behind, above = weight[k - 1], weight[k - step]
+        centre[k] = data[k] + ahead + below + behind + above if is_here else none
+        right[k], down[k] = -ahead, -below
+
+
 def huber_step(
     grid: Grid,
-    near: Neighbours,
     image: Float[np.ndarray, " P"],
     data: tuple[Float[np.ndarray, " P"], Float[np.ndarray, " P"]],
     strength: float,
@@ -38,25 +64,19 @@ def huber_step(
 ) -> Solve:
     """Minimise Σ (d x² − 2 b x) + μ/2 Σ q |∇x|², q = 1 / max(γ, |∇x|) of the image at hand.
 
+    The gradient is made of differences to the next pixels; there is none over the rim.
+
     Args:
         grid: of the pixels.
-        near: which differences make the gradient.
         image: where we are.
         data: d and b of every pixel.
         strength: μ.
         width: γ.
     """
-    diagonal, source = data
-    form = np.zeros((6, len(image)), np.float32)
-    form[0] = diagonal
-    form[3] = form[5] = strength / 2 / np.maximum(width, gradient_sizes(grid, near, image))
-    operator = assemble(form, near, grid.shape, np.float32)
-    del form
-    return pcg(
-        operator,
-        grid.spread(source.astype(np.float32)),
-        jacobi(operator),
-        _RTOL,
-        _MAX_ITERATIONS,
-        grid.spread(image.astype(np.float32)),
-    )
+    inside, step = grid.inside.ravel(), grid.shape[1]
+    diagonal, source, start = (grid.spread(np.asarray(part, np.float32)) for part in (*data, image))
+    weight, *found, nothing = memory.filled((5, len(inside)), np.float32)
+    _weigh(start.ravel(), inside, step, strength / 2, width, weight)
+    _gather(inside, step, weight, diagonal.ravel(), *found)
+    operator = Stencil(*(part.reshape(grid.shape) for part in (*found, nothing, nothing)))
+    return pcg(operator, source, jacobi(operator), _RTOL, _MAX_ITERATIONS, start)

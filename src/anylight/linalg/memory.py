@@ -8,7 +8,7 @@ else is filled before.
 import numpy as np
 from jaxtyping import Float, Int
 
-from anylight.threads import loop
+from anylight.threads import ROWS, loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 _GRAIN = 16384
@@ -19,6 +19,16 @@ _GRAIN = 16384
 def _fill(begin, end, value, out):
     for k in range(begin, end):
         out[k] = value
+
+
+@loop(_OPTIONS, over="out", grain=ROWS)
+def _frame(begin, end, value, height, out):
+    for k in range(begin, end):
+        row, place = out[k], k % height
+        if place == 0 or place >= height - 2:
+            for n in range(len(row)):
+                row[n] = value
+        row[0] = row[len(row) - 2] = row[len(row) - 1] = value
 
 
 @loop(_OPTIONS, over="out", grain=_GRAIN)
@@ -55,8 +65,8 @@ def filled(shape: tuple[int, ...], dtype: type, value: float = 0.0) -> np.ndarra
 def framed(shape: tuple[int, ...], dtype: type, value: float = 0.0) -> np.ndarray:
     """Grids of which the margin alone is filled: a row and a column before, two of each behind."""
     out: np.ndarray = np.empty(shape, dtype)
-    out[..., 0, :] = out[..., -2:, :] = value
-    out[..., 0] = out[..., -2:] = value
+    height, width = shape[-2:]
+    _frame(out.dtype.type(value), height, out.reshape(-1, width))
     return out
 
 

@@ -164,7 +164,11 @@ def pcg(
         against: what residuals are measured against, if not |b|: of use where b is the little that
             earlier rounds have left.
     """
-    x, r, ap = memory.like(source), memory.copied(source), memory.framed(source.shape, source.dtype.type)
+    x, r, ap = (
+        memory.like(source),
+        memory.copied(source),
+        memory.framed(source.shape, source.dtype.type),
+    )
     if start is not None:
         operator.multiply(start, ap)
         r -= ap

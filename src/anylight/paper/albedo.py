@@ -25,7 +25,6 @@ def update_albedo(
         own = diagonal[channel] + 1e-8 * max(float(diagonal[channel].max()), 1e-30)
         solve = huber_step(
             problem.grid,
-            problem.albedo_neighbours,
             before,
             (own, source[channel]),
             problem.total_smoothness,

@@ -9,7 +9,7 @@ of its logarithm), which removes shading from the paint and leaves painted edges
 import numpy as np
 from jaxtyping import Bool, Float
 
-from anylight.geometry.domain import Domain
+from anylight.geometry.domain import ABSENT, Domain
 from anylight.kernels.monomials import combine
 from anylight.photometry.harmonics import harmonics
 from anylight.threads import in_parallel
@@ -42,7 +42,7 @@ def without_shading(
     turns = _terms(unit[:, first], order) - _terms(unit[:, second], order)
 
     def factor(values: Float[np.ndarray, " P"]) -> Float[np.ndarray, " k"]:
-        floor = _DARK * max(float(np.median(values)), 1e-12)
+        floor = _DARK * max(float(np.median(values[:: hue_stride(len(values))])), 1e-12)
         bright = (values[first] > floor) & (values[second] > floor)
         if np.count_nonzero(bright) < _PAIRS_EACH * turns.shape[1]:
             return np.zeros(turns.shape[1])
@@ -51,7 +51,7 @@ def without_shading(
 
     factors = np.stack(in_parallel(factor, albedo))
     log_factor = combine(np.pad(factors, ((0, 0), (1, 0))), unit, order)
-    log_factor -= np.median(log_factor, axis=1, keepdims=True)
+    log_factor -= np.median(log_factor[:, :: hue_stride(domain.size)], axis=1, keepdims=True)
     return albedo / np.exp(log_factor.astype(albedo.dtype))
 
 
@@ -95,16 +95,18 @@ def _terms(unit: Float[np.ndarray, "3 n"], order: int) -> Float[np.ndarray, "n k
 
 
 def _pairs(domain: Domain, trusted: Bool[np.ndarray, " P"]) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of neighbours along rows and columns, evenly spread."""
+    numbers = np.pad(domain.numbers, ((0, 1), (0, 1)), constant_values=ABSENT)
+    some = np.flatnonzero(trusted)
+    some = some[:: max(1, 2 * len(some) // _MOST)]
+    columns, rows = domain.pixels[some].T
     first, second = [], []
     for du, dv in ((1, 0), (0, 1)):
-        other = domain.neighbour(du, dv)
-        own = np.flatnonzero((other >= 0) & trusted)
-        own = own[trusted[other[own]]]
-        first.append(own)
-        second.append(other[own])
-    a, b = np.concatenate(first), np.concatenate(second)
-    every = max(1, -(-len(a) // _MOST))
-    return a[::every], b[::every]
+        other = numbers[rows + dv, columns + du]
+        both = (other >= 0) & trusted[other]
+        first.append(some[both])
+        second.append(other[both])
+    return np.concatenate(first), np.concatenate(second)
 
 
 def _least_change(

@@ -15,7 +15,6 @@ from jaxtyping import Bool, Float
 from anylight.kernels import samples as sums_of_samples
 from anylight.kernels.harmonics import some_harmonics
 from anylight.kernels.monomials import basis, combine
-from anylight.kernels.pixel_differences import neighbours
 from anylight.kernels.variation import huber_step
 from anylight.linalg.grid import Grid
 from anylight.model.capture import Capture
@@ -242,7 +241,6 @@ def _smooth(
     grid: Grid, albedo: np.ndarray, diagonal: np.ndarray, source: np.ndarray, noise: float
 ) -> np.ndarray:
     """Minimise Σ (d ρ² − 2 b ρ) + Σ μ |∇ρ|, μ following the noise of the albedo."""
-    near = neighbours(grid.inside, backward=False)
     result = np.empty_like(albedo)
 
     def smooth(c: int) -> None:
@@ -251,7 +249,7 @@ def _smooth(
         strength = 2 * _STRENGTH * noise * np.sqrt(max(typical, 1e-12))
         hold = _RIDGE * max(typical, 1e-12)
         data = (diagonal[c] + hold, source[c] + hold * before)
-        solve = huber_step(grid, near, before.astype(float), data, strength, _HUBER)
+        solve = huber_step(grid, before, data, strength, _HUBER)
         result[c] = np.maximum(grid.collect(solve.solution), 0)
 
     for c in range(len(albedo)):
