@@ -39,13 +39,13 @@ ROWS = 0
 """Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
 HEAVY_ROWS = -1
 """The same where an element takes several times as long: a quarter of them."""
-_ELEMENTS = 32768
+_ELEMENTS = 8192
 """Elements of a grid that are worth a thread."""
-_GRAIN = 4096
+_GRAIN = 1024
 """Pixels that are worth a thread."""
 _CHUNK = 16384
 """Pixels that pass through array code together."""
-_PARTS = 2
+_PARTS = 4
 """Parts for every thread, at most: those that are late leave theirs to others."""
 
 

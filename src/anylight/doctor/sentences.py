@@ -161,7 +161,7 @@ def photo_warnings(capture: Capture, numbers: Int[np.ndarray, " M"]) -> list[str
     for index in np.flatnonzero(sample.reshape(len(sample), -1).max(axis=1) < _BLACK):
         name = capture.names[index] if capture.names else f"photo {numbers[index]}"
         warnings.append(f"{name} is black on the object; leave it out.")
-    if (sample.max(axis=0).max(axis=0) < _BLACK).any():
+    if any(float(sample[..., c].max()) < _BLACK for c in range(capture.num_channels)):
         warnings.append("a channel is black in all photos; it says nothing about the shape.")
     if capture.num_photos < FEW_PHOTOS:
         warnings.append(

@@ -25,9 +25,10 @@ def blocks_of(domain: Domain) -> tuple[Mask, Int[np.ndarray, "B 4"]]:
     height, width = ((n + 1) // 2 for n in domain.mask.shape)
     numbers = np.full((2 * height, 2 * width), ABSENT, np.int32)
     numbers[: domain.mask.shape[0], : domain.mask.shape[1]] = domain.numbers
-    quarters = numbers.reshape(height, 2, width, 2)
-    mask = (quarters >= 0).any(axis=(1, 3))
-    return mask, quarters.transpose(0, 2, 1, 3)[mask].reshape(-1, 4)
+    quarters = [numbers[row::2, column::2] for row in (0, 1) for column in (0, 1)]
+    mask = np.maximum.reduce(quarters) >= 0
+    places = np.flatnonzero(mask)
+    return mask, np.stack([part.ravel()[places] for part in quarters], axis=1)
 
 
 def refine(coarse: FacetGrid, fine: FacetGrid, surface: Heights) -> Heights:

@@ -38,16 +38,17 @@ class Domain:
         self, values: Shaped[np.ndarray, "P *c"], fill: float = np.nan
     ) -> Shaped[np.ndarray, "H W *c"]:
         """Lay pixel values back into an image."""
-        image = np.full(self.mask.shape + values.shape[1:], fill, values.dtype)
-        image[self.mask] = values
-        return image
+        each = values.shape[1:]
+        image = np.full((self.mask.size, *each), fill, values.dtype)
+        image[np.flatnonzero(self.mask)] = values
+        return image.reshape(self.mask.shape + each)
 
     @cached_property
     def numbers(self) -> Int[np.ndarray, "H W"]:
         """Number of each pixel of the image; −1 outside the mask."""
-        numbers = np.full(self.mask.shape, ABSENT, np.int32)
-        numbers[self.mask] = np.arange(self.size)
-        return numbers
+        numbers = np.full(self.mask.size, ABSENT, np.int32)
+        numbers[np.flatnonzero(self.mask)] = np.arange(self.size, dtype=np.int32)
+        return numbers.reshape(self.mask.shape)
 
     def neighbour(self, du: int, dv: int) -> PixelIndex:
         """Number of the masked pixel at (u + du, v + dv); −1 where there is none."""

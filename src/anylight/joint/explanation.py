@@ -272,7 +272,9 @@ def _arrived(
     level: PyramidLevel, course: Course, plan: Plan, last: _LastSteps
 ) -> Generator[Progress, None, tuple[PyramidLevel, Heights, Light]]:
     """Where the course ended; under near lamps, what they say without an expansion."""
-    state, level = course.state, replace(level, closeness=course.closeness)
+    state = course.state
+    if course.closeness != level.closeness:
+        level = replace(level, closeness=course.closeness)
     if not level.closeness or not plan.jumps or last.stopped:
         return level, state.surface, state.light
     settling = settle(level, state.surface, state.light, plan.orders[-1], _COURSE_SHARE)

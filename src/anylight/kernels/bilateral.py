@@ -32,7 +32,7 @@ def wish(begin, end, unit, camera, pixels, places, lean, slopes, strengths):
         strengths[0, k], strengths[1, k] = (fu * facing) ** 2, (fv * facing) ** 2
 
 
-@loop(_OPTIONS, over="height", margin="step", grain=16384)
+@loop(_OPTIONS, over="height", margin="step", grain=4096)
 def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, even, coupling, lack):
     """Coupling to the next pixel along an axis, which is minus its weight, and what it lacks.
 
@@ -69,7 +69,7 @@ def weigh(begin, end, height, slope, strength, inside, step, sharpness, sure, ev
         lack[k] = missing
 
 
-@loop(_OPTIONS, over="centre", margin="step", grain=16384)
+@loop(_OPTIONS, over="centre", margin="step", grain=4096)
 def gather(begin, end, hold, inside, step, right, down, to_right, to_down, centre, source):
     """Diagonal and right-hand side of the normal equations of a change; `step` is one row."""
     for k in range(begin, end):

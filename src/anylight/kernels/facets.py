@@ -37,7 +37,7 @@ def _run_end(here, first, stop):
     return outside
 
 
-@loop(_OPTIONS, over="here", grain=16384)
+@loop(_OPTIONS, over="here", grain=4096)
 def _slopes(begin, end, z, here, width, p, q):
     half, first = z.dtype.type(0.5), begin
     while first < end:
@@ -288,7 +288,7 @@ def fill_turns(px, pz, qy, qz, unit, length, j, along_p, along_q):
     along_q[2, j] = (qz - z * on) / length[j]
 
 
-@loop(_OPTIONS, over="p", grain=16384)
+@loop(_OPTIONS, over="p", grain=4096)
 def _normals(begin, end, p, q, camera, pixels, unit, length):
     for j in range(begin, end):
         px, pz, qy, qz = tilts(camera, pixels, j)
@@ -308,7 +308,7 @@ def normals(
     return unit, length
 
 
-@loop(_OPTIONS, over="length", grain=16384)
+@loop(_OPTIONS, over="length", grain=4096)
 def _turns(begin, end, unit, length, camera, pixels, along_p, along_q):
     for j in range(begin, end):
         px, pz, qy, qz = tilts(camera, pixels, j)

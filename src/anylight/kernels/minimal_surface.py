@@ -8,7 +8,7 @@ _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 _NEARLY_ONE = 0.999
 
 
-@loop(_OPTIONS, over="near", grain=16384)
+@loop(_OPTIONS, over="near", grain=4096)
 def linearise(begin, end, z, near, dual, form, flux):
     """Blocks (I − (w gᵀ + g wᵀ)/2θ)/θ and flux g/θ of every pixel; θ = √(1 + |g|²), w the dual."""
     here, along_u, along_v, sign_u, sign_v = near
@@ -24,7 +24,7 @@ def linearise(begin, end, z, near, dual, form, flux):
         flux[1, j], flux[2, j] = u * inverse, v * inverse
 
 
-@loop(_OPTIONS, over="near", grain=16384)
+@loop(_OPTIONS, over="near", grain=4096)
 def advance_dual(begin, end, z, step, near, dual):
     """Newton step of the dual field w = g/θ, kept shorter than one."""
     here, along_u, along_v, sign_u, sign_v = near

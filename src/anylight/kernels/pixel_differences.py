@@ -46,7 +46,7 @@ def neighbours(inside: np.ndarray, backward: bool) -> Neighbours:
     return Neighbours(here, along_u, along_v, sign_u, sign_v)
 
 
-@loop(_OPTIONS, over="near", grain=16384)
+@loop(_OPTIONS, over="near", grain=4096)
 def normals(begin, end, z, near, camera, pixels, unit, length):
     """Unit normals and lengths |ñ| of a depth; camera = (f_u, f_v, u_0, v_0), f_u = 0: parallel."""
     here, along_u, along_v, sign_u, sign_v = near
@@ -65,7 +65,7 @@ def normals(begin, end, z, near, camera, pixels, unit, length):
         unit[0, j], unit[1, j], unit[2, j] = x / size, y / size, w / size
 
 
-@loop(_OPTIONS, over="length", grain=16384)
+@loop(_OPTIONS, over="length", grain=4096)
 def pull_back(begin, end, blocks, source, length, camera, pixels, form, gradient):
     """Normal space to (z, z_u, z_v): form = Jᵀ G J (zz, zu, zv, uu, uv, vv), gradient = Jᵀ g.
 
@@ -151,7 +151,7 @@ def scatter(
     return out.reshape(shape)
 
 
-@loop(_OPTIONS, over="near", grain=16384)
+@loop(_OPTIONS, over="near", grain=4096)
 def slope_sizes(begin, end, x, near, out):
     """|∇x| of every pixel."""
     here, along_u, along_v, sign_u, sign_v = near

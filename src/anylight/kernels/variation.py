@@ -34,7 +34,7 @@ def gradient_sizes(
     return sizes
 
 
-@loop(_OPTIONS, over="x", margin="step", grain=16384)
+@loop(_OPTIONS, over="x", margin="step", grain=4096)
 def _weigh(begin, end, x, inside, step, strength, width, weight):
     for k in range(begin, end):
         p = x[k + 1] - x[k] if inside[k + 1] else np.float32(0)
@@ -43,7 +43,7 @@ def _weigh(begin, end, x, inside, step, strength, width, weight):
         weight[k] = size if inside[k] else np.float32(0)
 
 
-@loop(_OPTIONS, over="centre", margin="step", grain=16384)
+@loop(_OPTIONS, over="centre", margin="step", grain=4096)
 def _gather(begin, end, inside, step, weight, data, centre, right, down):
     none = np.float32(0)
     for k in range(begin, end):

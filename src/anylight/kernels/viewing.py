@@ -34,7 +34,7 @@ def _turned(x, y, z, a, b, c):
     return z * a - x * c + y * share, z * b - y * c - x * share, x * a + y * b + z * c
 
 
-@loop(_OPTIONS, over="out", axis=1, grain=16384)
+@loop(_OPTIONS, over="out", axis=1, grain=4096)
 def _in_view(begin, end, camera, pixels, vectors, out):
     for j in range(begin, end):
         x, y, z = ray(camera, pixels, j)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from anylight.threads import ROWS, loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
-_GRAIN = 16384
+_GRAIN = 8192
 """Numbers that are worth a thread."""
 
 

@@ -18,7 +18,7 @@ GridArray: TypeAlias = Float[np.ndarray, "h w"]
 
 _SMALLEST = 36
 """A level with this many nodes is solved directly."""
-_ALONE = 65536
+_ALONE = 16384
 """Levels of up to so many nodes are not worth several threads and run in one compiled call."""
 _DAMPING = 0.8
 _STABLE = 1.9

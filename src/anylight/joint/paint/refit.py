@@ -23,7 +23,7 @@ from anylight.photometry.products import products
 from anylight.photometry.robust import cauchy_weight
 from anylight.threads import chunks, in_parallel
 
-_CHUNK = 8192
+_CHUNK = 1024
 """Pixels that are looked at together. (memory)"""
 _ROUNDS = 2
 """Rounds of light and albedo. [rounds]"""

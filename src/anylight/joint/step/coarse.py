@@ -51,8 +51,11 @@ class CoarseSystem:
         unknowns = len(self.modes) + len(self.light) * self._columns
         self._sample = _sample(level.size, min(_SAMPLE, int(_SAMPLE_EACH * unknowns)))
         self._factor = level.size / len(self._sample)
-        self._corners = self.modes.at_corners(self._sample)
-        p, q = level.corner_slopes(self._corners)
+        corners = self.modes.at_corners(self._sample)
+        p, q = level.corner_slopes(corners)
+        self._edges = np.concatenate(
+            [corners[a] - corners[b] for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))], axis=1
+        )
         uu, uv, vv = self.blocks[:, self._sample].astype(float)
         sampled = self.fit.some(self._sample)
         weight = self.weight[self._sample]
@@ -97,9 +100,7 @@ class CoarseSystem:
         """
         matrix = self._own.copy()
         held = edge[self._sample] * (self._factor / 2)
-        for one, other in ((0, 1), (2, 3), (0, 2), (1, 3)):
-            change = self._corners[one] - self._corners[other]
-            matrix += (change * held) @ change.T
+        matrix += (self._edges * np.tile(held, 4)) @ self._edges.T
         diagonal = np.diag(matrix).copy()
         lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
         matrix[np.diag_indices(len(matrix))] += lift

@@ -24,7 +24,7 @@ _UPPER = 30.0
 before all of them are outliers. (guard)"""
 _TOP = 1000.0
 """The same for the twentieth that fits worst. [times]"""
-_LOOKED_AT = 1 << 16
+_LOOKED_AT = 1 << 14
 """Pixels, evenly spread, that say what residuals are usual. (memory)"""
 _LIGHT_SHARE = 0.1
 """Damping of the light, relative to that of the surface. [share]"""
