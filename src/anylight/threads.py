@@ -38,8 +38,8 @@ __all__ = [
 ROWS = 0
 """Grain of loops over the rows of a grid: as many as make up `_ELEMENTS`."""
 HEAVY_ROWS = -1
-"""The same where an element takes several times as long: a quarter of them."""
-_ELEMENTS = 8192
+"""The same where an element takes several times as long: an eighth of them."""
+_ELEMENTS = 32768
 """Elements of a grid that are worth a thread."""
 _GRAIN = 1024
 """Pixels that are worth a thread."""
@@ -176,17 +176,18 @@ def loop(
     def made(function: Kernel) -> Loop:
         names = list(inspect.signature(function).parameters)[2:]
         place = names.index(over)
+        edge_place, width = (names.index(margin), 0) if isinstance(margin, str) else (None, margin)
+        few = _ELEMENTS // 8 if grain == HEAVY_ROWS else _ELEMENTS
         compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
         known: dict[bytes, Any] = {}
 
         def kernel(*args: Any) -> None:
             along = args[place]
             shape = (along[0] if isinstance(along, tuple) else along).shape
-            edge = args[names.index(margin)] if isinstance(margin, str) else margin
+            edge = args[edge_place] if edge_place is not None else width
             begin, end = edge, -(-shape[axis] // step) - edge
             threads = num_threads()
             if threads > 1 and knows_arrays():
-                few = _ELEMENTS // 4 if grain == HEAVY_ROWS else _ELEMENTS
                 least = grain if grain > 0 else max(1, few // max(shape[-1], 1))
                 num = min(_PARTS * threads, (end - begin) // least)
                 if num > 1 and shared(threads, begin, end, num, args):

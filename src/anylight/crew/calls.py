@@ -100,22 +100,25 @@ class Loop:
     def pack(self, into: memoryview, place: int, args: Sequence[Any]) -> None:
         """Write arguments, arrays as where they are."""
         flat = _flat(args) if self.has_tuples else args
+        array, scalar = np.ndarray, np.generic
         values = [
-            id(a) if isinstance(a, np.ndarray) else a.item() if isinstance(a, np.generic) else a
-            for a in flat
+            id(a) if type(a) is array else a.item() if isinstance(a, scalar) else a for a in flat
         ]
         self.slots.pack_into(into, place, *values)
 
 
 def is_plain(args: Sequence[Any]) -> bool:
     """Whether all arrays are such that their fingerprints tell their types."""
-    return all(
-        is_plain(a)
-        if isinstance(a, tuple)
-        else not isinstance(a, np.ndarray)
-        or (type(a) is np.ndarray and a.dtype.isnative and a.flags.aligned)
-        for a in args
-    )
+    for a in args:  # a loop, because it is called before every loop of the solver
+        if type(a) is np.ndarray:
+            if not (a.flags.aligned and a.dtype.isnative):
+                return False
+        elif isinstance(a, tuple):
+            if not is_plain(a):
+                return False
+        elif isinstance(a, np.ndarray):
+            return False
+    return True
 
 
 def _flat(args: Sequence[Any]) -> list[Any]:

@@ -47,6 +47,8 @@ class Crew:
         self._sleepers: deque[SimpleQueue[None]] = deque()
         self._held: Sequence[Any] = ()
         self._spins = self._pauses(_AWAKE)
+        self._is_settled = True
+        """Nobody reads a job any more; an interrupted one leaves this open."""
         self._is_over = False
         self._members: list[threading.Thread] = []
         for k in range(1, num):
@@ -95,14 +97,17 @@ class Crew:
         if self._busy.locked():
             return Outcome.BUSY
         with self._busy:
-            self._wait()
+            if not self._is_settled:
+                self._wait()
             loop.pack(self._view, JOB + self._head.size, args)
             self._held = (loop, args)
             self._head.pack_into(self._view, JOB, loop.address, begin, end, num, 0)
             for _ in range(min(num - 1, len(self._sleepers))):
                 self._sleepers.pop().put(None)
+            self._is_settled = False
             if not self._lead(self._address, self._spins):
                 self._wait()
+            self._is_settled = True
             self._held = ()
             has_failed = self._head.unpack_from(self._view, JOB)[4]
         return Outcome.FAILED if has_failed else Outcome.DONE

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int, Real
 from anylight.compiler import numba
 from anylight.linalg import memory
 from anylight.linalg.multigrid import Stencil
-from anylight.threads import HEAVY_ROWS, loop
+from anylight.threads import HEAVY_ROWS, ROWS, loop
 
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -181,7 +181,7 @@ def form(
     _form(z, *blocks, z.dtype.type(edge / 2), here, rows, out)
 
 
-@loop(_OPTIONS, over="z", grain=HEAVY_ROWS)
+@loop(_OPTIONS, over="z", grain=ROWS)
 def _sums(begin, end, z, inside, partial):
     for i in range(begin, end):
         row, here, total = z[i], inside[i], 0.0
@@ -190,7 +190,7 @@ def _sums(begin, end, z, inside, partial):
         partial[i] = total
 
 
-@loop(_OPTIONS, over="z", grain=HEAVY_ROWS)
+@loop(_OPTIONS, over="z", grain=ROWS)
 def _lower(begin, end, amount, inside, z):
     for i in range(begin, end):
         row, here = z[i], inside[i]

@@ -35,7 +35,7 @@ def _row(d, e, s, se, sw, i, x, y):
         )
 
 
-@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="x", margin=1, grain=HEAVY_ROWS)
 def _multiply(begin, end, d, e, s, se, sw, x, y, partial):
     """Compute y = A x, and x · y of every row."""
     for i in range(begin, end):
@@ -47,7 +47,7 @@ def _multiply(begin, end, d, e, s, se, sw, x, y, partial):
         partial[i] = total
 
 
-@loop(_OPTIONS, over="x", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="x", margin=1, grain=HEAVY_ROWS)
 def _sweep(begin, end, d, e, s, se, sw, x, b, damped, out, steps):
     """Compute out = b − A x on active nodes (damped > 0), or x + damped · (b − A x) if `steps`."""
     for i in range(begin, end):
@@ -77,7 +77,7 @@ def scale(begin, end, damped, b, x):
             xi[k] = ci[k] * bi[k]
 
 
-@loop(_OPTIONS, over="damped", margin=1, grain=ROWS)
+@loop(_OPTIONS, over="damped", margin=1, grain=HEAVY_ROWS)
 def pace(begin, end, d, e, s, se, sw, least, damping, stable, damped):
     """What Jacobi's method multiplies with; zero where a node is not active (see `Multigrid`)."""
     one, none = damped.dtype.type(1), damped.dtype.type(0)
