@@ -5,6 +5,7 @@ import numpy as np
 from anylight.facets.grid import Heights
 from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import facets
+from anylight.linalg.memory import Room
 from anylight.linalg.multigrid import Stencil
 
 
@@ -21,15 +22,23 @@ class ForwardLevel(PyramidLevel):
         p, q = flat[self.here + 1] - corner, flat[self.here + width] - corner
         return np.stack([p, q]).astype(np.float32)
 
-    def scatter(self, gp: np.ndarray, gq: np.ndarray, dtype: type = np.float64) -> Heights:
-        """Adjoint of the slopes."""
+    def scatter_into(self, gp: np.ndarray, gq: np.ndarray, out: Heights) -> Heights:
+        """Adjoint of the slopes, written over `out`."""
         shape, num = self.grid.shape, self.grid.shape[0] * self.grid.shape[1]
-        out = np.bincount(self.here + 1, gp, num) + np.bincount(self.here + shape[1], gq, num)
-        out -= np.bincount(self.here, gp + gq, num)
-        return out.reshape(shape).astype(dtype)
+        total = np.bincount(self.here + 1, gp, num) + np.bincount(self.here + shape[1], gq, num)
+        total -= np.bincount(self.here, gp + gq, num)
+        out[:] = total.reshape(shape)
+        return out
 
-    def assemble(self, blocks: np.ndarray, edge: np.ndarray, dtype: type = np.float64) -> Stencil:
+    def assemble(
+        self,
+        blocks: np.ndarray,
+        edge: np.ndarray,
+        dtype: type = np.float64,
+        room: Room | None = None,
+    ) -> Stencil:
         """Stencil of a quadratic form of the slopes."""
+        del room
         nothing = np.zeros((3, self.size))
         held = facets.assemble(nothing, edge, self.here, self.rows, self.grid.shape)
         uu, uv, vv = (block.astype(float) for block in blocks)

@@ -14,7 +14,7 @@ from anylight.model.samples import is_saturated, scaled, white_level
 from anylight.model.status import Status
 
 FEW_PHOTOS = 8
-_SAMPLES = 20_000
+_SAMPLES = 5_000
 _VARIES = 0.02
 """Photos whose relative change over the lights stays below this share carry no shape."""
 _BLACK = 0.01

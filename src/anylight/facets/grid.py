@@ -91,9 +91,10 @@ class FacetGrid:
         blocks: Float[np.ndarray, "3 P"],
         edge: Float[np.ndarray, " P"],
         dtype: type = np.float64,
+        room: memory.Room | None = None,
     ) -> Stencil:
         """Stencil of a quadratic form of the slopes (see `facets.assemble`)."""
-        return facets.assemble(blocks, edge, self.here, self.rows, self.grid.shape, dtype)
+        return facets.assemble(blocks, edge, self.here, self.rows, self.grid.shape, dtype, room)
 
     @staticmethod
     def corner_slopes(

@@ -60,11 +60,11 @@ def step_heights(
         np.deg2rad(_STEEPEST_DEG), wanted, strengths,
     )  # fmt: skip
     hold = _ANCHOR * float(strengths[0].max())
-    height, size = memory.filled((len(inside),), np.float64), None
+    height, size = np.zeros(len(inside)), None
     right, down, to_right, to_down, centre, source, none = memory.filled(
         (7, len(inside)), np.float32
     )
-    nothing = none.reshape(grid.shape)
+    nothing, room = none.reshape(grid.shape), memory.Room()
     held = None
     if known is not None:
         firm = (focal[0] / _REACH) ** 2
@@ -88,6 +88,9 @@ def step_heights(
         )
         operator = Stencil(own, to_next, to_below, nothing, nothing)
         size = float(np.sqrt(stencil.dot(left, left))) if size is None else size
-        change = pcg(operator, left, Multigrid(operator), _RTOL, _LINEAR_STEPS, against=size)
+        room.again()
+        change = pcg(
+            operator, left, Multigrid(operator, room), _RTOL, _LINEAR_STEPS, against=size, room=room
+        )
         memory.add(change.solution.ravel(), height)
     return grid.collect(height.reshape(grid.shape))

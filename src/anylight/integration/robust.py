@@ -57,11 +57,14 @@ class _Product:
     blocks: Float[np.ndarray, "3 P"]
     edge: float
 
-    def lacking(self, surface: Heights, pull: Float[np.ndarray, "2 P"]) -> tuple[Heights, float]:
+    def lacking(
+        self, surface: Heights, pull: Float[np.ndarray, "2 P"], room: memory.Room
+    ) -> tuple[Heights, float]:
         """What a surface lacks of a pull on its slopes, and the size of a flat one's lack."""
-        wanted = self.level.scatter(pull[0], pull[1], np.float32)
-        size, lack = float(np.sqrt(stencil.dot(wanted, wanted))), np.empty_like(wanted)
-        self.apply(memory.copied(surface, np.float32), lack)
+        wanted, lack = (room.take(surface.shape, np.float32) for _ in range(2))
+        self.level.scatter_into(pull[0], pull[1], wanted)
+        size = float(np.sqrt(stencil.dot(wanted, wanted)))
+        self.apply(memory.copied(surface, np.float32, room=room), lack)
         stencil.combine(wanted, np.float32(-1), lack)
         return lack, size
 
@@ -90,22 +93,19 @@ def robust_surface(
     even = np.full(level.size, edge, np.float32)
     del length
     view = (level.camera.numbers, level.domain.pixels)
-    p, q, cover = (np.ascontiguousarray(part, np.float32) for part in (p, q, cover))
-    surface = memory.copied(start, np.float64)
+    wanted, cover = np.stack([p, q]).astype(np.float32), cover.astype(np.float32)
+    surface, room = memory.copied(start, np.float64), memory.Room()
+    weight = np.empty(level.size, np.float32)
     for k in range(_ROUNDS):
+        room.again()
         scale = _SCALE * max(1.0, _WIDEST * (1 - k / 3))
-        blocks, pull, weight = (np.empty((n, level.size), np.float32) for n in (3, 2, 1))
+        blocks, pull = (room.take((n, level.size), np.float32) for n in (3, 2))
         weighing.weigh(
-            surface.ravel(), level.here, surface.shape[1], *view, unit, form, cover, scale**2,
-            p, q, blocks, pull, weight[0],
-        )  # fmt: skip
-        operator = level.assemble(blocks, even, np.float32)
-        inverse = Multigrid(operator)
-        del operator
-        product = _Product(level, blocks, edge)
-        left, size = product.lacking(surface, pull)
-        memory.add(
-            pcg(product, left, inverse, _RTOL, _LINEAR_STEPS, against=size).solution, surface
+            level.slopes(surface), *view, unit, form, cover, scale**2, wanted, blocks, pull, weight
         )
-        del blocks, pull, inverse, product, left  # large, and the next round makes its own
-    return level.centred(surface), weight[0]
+        inverse = Multigrid(level.assemble(blocks, even, np.float32, room), room)
+        product = _Product(level, blocks, edge)
+        left, size = product.lacking(surface, pull, room)
+        found = pcg(product, left, inverse, _RTOL, _LINEAR_STEPS, against=size, room=room)
+        memory.add(found.solution, surface)
+    return level.centred(surface), weight

@@ -18,7 +18,7 @@ from anylight.photometry.balance import balanced
 
 MIN_PHOTOS = 4
 """Fewer leave more unknowns than equations. (definition)"""
-_LIGHT_SAMPLE = 20_000
+_LIGHT_SAMPLE = 5_000
 """Normals to find the faintest light on. (memory)"""
 _FLAT_START = (
     "a balloon with a volume of zero is flat and says nothing about the light; the run started "

@@ -78,7 +78,10 @@ def describe(begin, end, photos, places, white, glare, whole, basis, values):
         values: to fill.
     """
     num, (channels, kept) = len(photos), basis.shape[:2]
-    sample, found = np.zeros((num, BLOCK), np.float32), np.empty((kept, BLOCK), np.float32)
+    sample, found = np.empty((num, BLOCK), np.float32), np.empty((kept, BLOCK), np.float32)
+    for m in range(num):
+        for j in range(BLOCK):
+            sample[m, j] = 0
     for t in range(begin, end):
         first = t * BLOCK
         size = min(BLOCK, len(places) - first)

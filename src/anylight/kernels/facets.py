@@ -239,6 +239,7 @@ def assemble(
     rows: Int[np.ndarray, " n"],
     shape: tuple[int, int],
     dtype: type = np.float64,
+    room: memory.Room | None = None,
 ) -> Stencil:
     """Stencil of Σ_j (p, q) B (p, q)ᵀ + edge/2 · (squared differences along the four edges).
 
@@ -249,8 +250,9 @@ def assemble(
         rows: where rows of corners begin among them (see `rows_of`).
         shape: of the grid of corners.
         dtype: of the coefficients.
+        room: where memory comes from.
     """
-    parts = memory.framed((5, *shape), dtype)
+    parts = memory.framed((5, *shape), dtype, room=room)
     _assemble(*blocks, edge, here, rows, *parts)
     return Stencil(*parts)
 

@@ -82,8 +82,10 @@ def face(
     turned, along = np.empty((3, TILE), np.float32), np.empty((2, 3, TILE), np.float32)
     own, paint = np.empty((5, TILE), np.float32), np.empty((TILE, channels), np.float32)
     bent, slope = np.empty((3, TILE), np.float32), np.empty((2, TILE), np.float32)
-    ones, kept = np.ones((1, TILE), np.float32)[0], np.empty((3, PASS), np.float32)
+    ones, kept = np.empty((1, TILE), np.float32)[0], np.empty((3, PASS), np.float32)
     moving, left_over, bright = np.empty((1, PASS), np.int64)[0], own[3], own[4]
+    for j in range(TILE):
+        ones[j] = 1
     for t in range(begin, end):
         start = t * PASS
         left = min(PASS, len(numbers) - start)

@@ -127,7 +127,8 @@ def flat(tiles: Float[np.ndarray, "g K t"], num: int) -> Float[np.ndarray, "K n"
 
 
 # What follows is compiled as part of the loops that call it: by itself it would be compiled once
-# more for nobody. Loops over single numbers compile faster than assignments to slices.
+# more for nobody; but for `fill_tile`, which serves several loops and is compiled once for all.
+# Loops over single numbers compile faster than assignments to slices.
 
 
 @numba.njit(inline="always", **_OPTIONS)
@@ -152,7 +153,7 @@ def _fill_powers(size, work):
                 into[j] = before[j] * own[j]
 
 
-@numba.njit(inline="always", **_OPTIONS)
+@numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 def fill_tile(exponents, unit, first, size, work, out):
     """Monomials (K, TILE) of `size` pixels from `first` on; zero beyond them.
 

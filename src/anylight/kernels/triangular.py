@@ -60,7 +60,7 @@ def _panel(matrix, first, last, width, memory):
 def factorise(begin, end, systems, is_definite):
     """Factorise every system (C, n + m, n) in place, and say whether it was definite."""
     total, size = systems.shape[1:]
-    inverses = np.empty((-(-size // _BLOCK), _BLOCK, _BLOCK), np.float32)
+    inverses = np.empty((-(-size // _BLOCK), _BLOCK * _BLOCK), np.float32)
     upper, lower = np.empty(_BLOCK * size, np.float32), np.empty(_BLOCK * size, np.float32)
     memory, spare = np.empty(_BLOCK**2, np.float32), np.empty(_BLOCK**2, np.float32)
     for c in range(begin, end):
@@ -80,13 +80,13 @@ def factorise(begin, end, systems, is_definite):
                     for k in range(width):
                         own = matrix[first + i, left + k]
                         block[i, k] = own - block[i, k] if left else own
-                inverse = inverses[number, :width, :width]
+                inverse = inverses[number, : width * width].reshape((width, width))
                 if left == first:
                     good = _factorise_block(block, inverse)
                     found = block
                 else:
                     found = spare[: height * width].reshape((height, width))
-                    np.dot(block, np.ascontiguousarray(inverse).T, found)
+                    np.dot(block, inverse.T, found)
                 for i in range(height):
                     for k in range(width):
                         matrix[first + i, left + k] = found[i, k]

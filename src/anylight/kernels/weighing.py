@@ -35,32 +35,27 @@ def metric(
     return form
 
 
-@loop(_OPTIONS, over="here")
+@loop(_OPTIONS, over="cover")
 def weigh(
-    begin, end, z, here, width, camera, pixels, unit, form, cover, scale, p, q, blocks, pull, weight
+    begin, end, slopes, camera, pixels, unit, form, cover, scale, wanted, blocks, pull, weight
 ):  # fmt: skip
     """Weigh every facet by the squared distance of its normal from the one that is wanted.
 
     Args:
-        z: flat heights of the corners.
-        here: flat place of every facet's upper left corner.
-        width: of the grid of corners.
+        slopes: (2, P) of the facets.
         camera: (f_u, f_v, u_0, v_0), 0: parallel.
         pixels: of the facets.
         unit: normals that are wanted.
         form: the metric there.
         cover: how much a pixel counts by itself.
         scale: squared distance at which a facet counts half.
-        p: slopes that are wanted.
-        q: the same along v.
+        wanted: slopes (2, P) that are wanted.
         blocks: to fill: the metric as facets count.
         pull: to fill: these times the slopes.
         weight: to fill.
     """
     for j in range(begin, end):
-        k = here[j]
-        a, b, c, d = z[k], z[k + 1], z[k + width], z[k + width + 1]
-        u, v = 0.5 * ((b - a) + (d - c)), 0.5 * ((c - a) + (d - b))
+        u, v, p, q = slopes[0, j], slopes[1, j], wanted[0, j], wanted[1, j]
         px, pz, qy, qz = tilts(camera, pixels, j)
         x, y, w = px * u, qy * v, pz * u + qz * v - 1.0
         short = 1.0 / math.sqrt(x * x + y * y + w * w)
@@ -70,4 +65,4 @@ def weigh(
         uu, uv, vv = heavy * form[0, j], heavy * form[1, j], heavy * form[2, j]
         weight[j] = share
         blocks[0, j], blocks[1, j], blocks[2, j] = uu, uv, vv
-        pull[0, j], pull[1, j] = uu * p[j] + uv * q[j], uv * p[j] + vv * q[j]
+        pull[0, j], pull[1, j] = uu * p + uv * q, uv * p + vv * q

@@ -41,7 +41,7 @@ class Grid:
     def spread(self, values: Shaped[np.ndarray, "*c P"]) -> Shaped[np.ndarray, "*c h w"]:
         """Lay pixel values on the grid, zero elsewhere."""
         size = self.shape[0] * self.shape[1]
-        if values.ndim == 1 and values.dtype.kind == "f":
+        if values.ndim == 1 and values.dtype == np.float32:
             return memory.spread(values, self.places, size, values.dtype.type).reshape(self.shape)
         lead = values.shape[:-1]
         result = np.zeros((*lead, size), values.dtype)
@@ -51,7 +51,7 @@ class Grid:
     def collect(self, image: Shaped[np.ndarray, "*c h w"]) -> Shaped[np.ndarray, "*c P"]:
         """Take pixel values from the grid."""
         flat = image.reshape(*image.shape[:-2], -1)
-        if flat.ndim == 1 and flat.dtype.kind == "f":
+        if flat.ndim == 1 and flat.dtype == np.float32:
             return memory.collect(flat, self.places)
         return flat[..., self.places]
 

@@ -68,18 +68,18 @@ class Shares(NamedTuple):
     """Of the nodes between two coarse rows, at coarse columns: share of the upper one."""
 
 
-def coarsen(fine: Stencil) -> tuple[Stencil, Shares]:
+def coarsen(fine: Stencil, room: memory.Room | None = None) -> tuple[Stencil, Shares]:
     """Pᵀ A P and P itself: coarse node (I, J) lies on fine node (2I−1, 2J−1)."""
     height = len(fine.centre)
     rows, columns = _coarser(fine.centre.shape)
     dtype = fine.centre.dtype
-    left, up = (memory.framed((n, columns), dtype.type, 0.5) for n in (height, rows))
+    left, up = (memory.framed((n, columns), dtype.type, 0.5, room) for n in (height, rows))
     stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
-    narrow = memory.framed((5, height, columns), dtype.type)
+    narrow = memory.framed((5, height, columns), dtype.type, room=room)
     stencil.coarsen_columns(*fine, left, narrow)
     between = Stencil(*narrow)
     stencil.share_rows(between.down, between.down_right, between.down_left, up)
-    small = memory.framed((5, rows, columns), dtype.type)
+    small = memory.framed((5, rows, columns), dtype.type, room=room)
     stencil.coarsen_rows(*between, up, small)
     return Stencil(*small), Shares(left, up)
 
@@ -98,14 +98,14 @@ class _Level(NamedTuple):
 class Multigrid:
     """One V(1,1)-cycle in float32 as an approximate inverse."""
 
-    def __init__(self, operator: Stencil) -> None:
+    def __init__(self, operator: Stencil, room: memory.Room | None = None) -> None:
         self._levels: list[_Level] = []
         operator = operator.astype(np.float32)
         while operator.centre.size > _ALONE:
-            coarse, shares = coarsen(operator)
-            self._levels.append(_level(operator, shares))
+            coarse, shares = coarsen(operator, room)
+            self._levels.append(_level(operator, shares, room))
             operator = coarse
-        self._small, self._places, first, coarsest = _built(operator)
+        self._small, self._places, first, coarsest = _built(operator, room)
         self._levels.append(first)
         self._direct = _inverse(coarsest.dense()).astype(np.float32)
         self._is_direct = len(self._places) == 1
@@ -137,7 +137,9 @@ def _coarser(shape: tuple[int, int]) -> tuple[int, int]:
     return (shape[0] - 2) // 2 + 3, (shape[1] - 2) // 2 + 3
 
 
-def _built(operator: Stencil) -> tuple[np.ndarray, np.ndarray, _Level, Stencil]:
+def _built(
+    operator: Stencil, room: memory.Room | None
+) -> tuple[np.ndarray, np.ndarray, _Level, Stencil]:
     """An operator and all coarser ones in one array (see `stencil.cycle`).
 
     Also their places in it, the first level, and the coarsest operator.
@@ -147,7 +149,7 @@ def _built(operator: Stencil) -> tuple[np.ndarray, np.ndarray, _Level, Stencil]:
         shapes.append(_coarser(shapes[-1]))
     sizes = [stencil.GRIDS * height * width for height, width in shapes]
     begins = np.cumsum([0, *sizes])
-    every = memory.filled((int(begins[-1]),), np.float32)
+    every = memory.filled((int(begins[-1]),), np.float32, room=room)
     grids = [
         every[begin : begin + size].reshape(stencil.GRIDS, *shape)
         for begin, size, shape in zip(begins, sizes, shapes, strict=False)
@@ -171,9 +173,9 @@ def _inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     return (axes[:, kept] / size[kept]) @ axes[:, kept].T
 
 
-def _level(operator: Stencil, shares: Shares) -> _Level:
+def _level(operator: Stencil, shares: Shares, room: memory.Room | None) -> _Level:
     centre = operator.centre
-    damped, *others = (memory.framed(centre.shape, centre.dtype.type) for _ in range(4))
+    damped, *others = (memory.framed(centre.shape, centre.dtype.type, room=room) for _ in range(4))
     scalar = centre.dtype.type
     least, *paces = (
         scalar(value) for value in (_INACTIVE * centre.max(initial=0), _DAMPING, _STABLE)

@@ -111,11 +111,11 @@ class Solve(NamedTuple):
 class _GridSpace:
     """Arrays on the padded grid, all of one type."""
 
-    def __init__(self, dtype: np.dtype) -> None:
-        self._scalar = dtype.type
+    def __init__(self, dtype: np.dtype, room: memory.Room | None) -> None:
+        self._scalar, self._room = dtype.type, room
 
     def copy(self, a: GridArray) -> GridArray:
-        return memory.copied(a, self._scalar)
+        return memory.copied(a, self._scalar, room=self._room)
 
     def dot(self, a: GridArray, b: GridArray) -> float:
         return stencil.dot(a, b)
@@ -149,6 +149,7 @@ def pcg(
     max_iterations: int = 200,
     start: GridArray | None = None,
     against: float | None = None,
+    room: memory.Room | None = None,
 ) -> Solve:
     """Solve A x = b on the grid until |b − A x| ≤ rtol · |b|.
 
@@ -163,12 +164,10 @@ def pcg(
         start: where to start, if not from zero.
         against: what residuals are measured against, if not |b|: of use where b is the little that
             earlier rounds have left.
+        room: where memory comes from, that of the solution included.
     """
-    x, r, ap = (
-        memory.like(source),
-        memory.copied(source),
-        memory.framed(source.shape, source.dtype.type),
-    )
+    x, r = memory.like(source, room), memory.copied(source, room=room)
+    ap = memory.framed(source.shape, source.dtype.type, room=room)
     if start is not None:
         operator.multiply(start, ap)
         r -= ap
@@ -178,7 +177,7 @@ def pcg(
         found_already = x if start is None else start.copy()
         return Solve(found_already, 0, 0.0 if size == 0 else error / size)
     found = descend(
-        _GridSpace(source.dtype),
+        _GridSpace(source.dtype, room),
         Linear(lambda p: (ap, operator.multiply(p, ap)), precondition),
         x,
         r,

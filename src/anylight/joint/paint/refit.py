@@ -5,26 +5,22 @@ photo has its own (saturated and black ones none), every photo its own light, an
 Huber total variation of the published method, at a weight that follows the noise.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from anylight.kernels import samples as sums_of_samples
 from anylight.kernels.harmonics import some_harmonics
-from anylight.kernels.monomials import basis, combine
+from anylight.kernels.monomials import basis, combine, num_tiles
 from anylight.kernels.variation import huber_step
 from anylight.linalg.grid import Grid
 from anylight.model.capture import Capture
 from anylight.model.samples import GLARE, is_usable, saturation, scaled
 from anylight.photometry.products import products
-from anylight.photometry.robust import cauchy_weight
-from anylight.threads import chunks, in_parallel
 
-_CHUNK = 1024
-"""Pixels that are looked at together. (memory)"""
+_NOISE_EACH = 7
+"""The noise is told from every so many of the pixels that light is fitted to. (memory)"""
 _ROUNDS = 2
 """Rounds of light and albedo. [rounds]"""
 _LIGHT_PIXELS = 12_000
@@ -45,9 +41,6 @@ _STRENGTH = 0.5
 """Weight of the total variation. [standard deviations of the albedo before it]"""
 _RIDGE = 1e-6
 """What holds light and albedo where no photo says anything, relative to the others. (guard)"""
-
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +102,7 @@ def plausible(albedo: Float[np.ndarray, "C P"]) -> Float[np.ndarray, "C P"]:
 
 
 class _Samples:
-    """Passes over all samples of the masked pixels, some pixels at a time."""
+    """Passes over the samples of the masked pixels, or of those that light is fitted to."""
 
     def __init__(
         self, capture: Capture, white: float, unit: Float[np.ndarray, "3 P"], order: int
@@ -119,75 +112,43 @@ class _Samples:
         )
         self._places = np.flatnonzero(capture.mask)
         self._white, self._unit, self._basis = white, unit, basis(order)
-        self._every = max(1, len(self._places) // _LIGHT_PIXELS)
-        self._kept: dict[int, np.ndarray] = {}
-        self._parts: dict[int, _Part] = {}
+        self._every = slice(None, None, max(1, len(self._places) // _LIGHT_PIXELS))
+        some = np.ascontiguousarray(unit[:, self._every], np.float32)
+        self._terms = combine(np.eye(self._basis.size), some, order)
+        self._functions = some_harmonics(some, products(order).wanted)
+        stored = self._flat[:, self._places[self._every]].transpose(2, 0, 1)
+        values = np.where(is_usable(stored), scaled(stored, white), -1)
+        self._values = np.ascontiguousarray(values, np.float32)
 
-    def _over(self, function: Callable[["_Part"], Made]) -> list[Made]:
-        """Call a function for parts of the pixels that light is fitted to; on all threads."""
-        every = self._every
-        num = len(range(0, len(self._places), every))
-        return in_parallel(
-            lambda some: function(self._part(slice(every * some.start, every * some.stop, every))),
-            chunks(num, _CHUNK),
-        )
-
-    def _part(self, part: slice) -> "_Part":
-        """Some pixels; kept, because the light is fitted often."""
-        if part.start not in self._parts:
-            self._parts[part.start] = self._read(part)
-        return self._parts[part.start]
-
-    def _read(self, part: slice) -> "_Part":
-        terms = combine(np.eye(self._basis.size), self._unit[:, part], self._basis.order).T
-        stored = self._flat[:, self._places[part], :]
-        usable = is_usable(stored)
-        values = scaled(stored, self._white).astype(np.float32)
-        values[~usable] = 0
-        return _Part(part, terms, values, usable)
-
-    def _functions(self, part: slice) -> Float[np.ndarray, "A n"]:
-        """What products of harmonics are made of; kept, because the light is fitted often."""
-        if part.start not in self._kept:
-            wanted = products(self._basis.order).wanted
-            self._kept[part.start] = some_harmonics(self._unit[:, part], wanted)
-        return self._kept[part.start]
+    def _sums(
+        self, albedo: np.ndarray, lighting: np.ndarray, noise: float
+    ) -> tuple[Float[np.ndarray, "M C A"], Float[np.ndarray, "M C K"], Float[np.ndarray, "C M n"]]:
+        """What the light is found from at some light, and the residuals there."""
+        own = np.ascontiguousarray(albedo[:, self._every], np.float32)
+        light = np.ascontiguousarray(lighting.transpose(1, 0, 2), np.float32)
+        shape = (num_tiles(own.shape[1]), *light.shape[:2])
+        sums = np.empty((*shape, len(self._functions)), np.float32)
+        source = np.empty((*shape, len(self._terms)), np.float32)
+        left = np.empty(self._values.shape, np.float32)
+        sums_of_samples.light_system(
+            self._terms, self._functions, self._values, own, light, _CAUCHY * noise, sums, source,
+            left,
+        )  # fmt: skip
+        squares, pulls = (part.sum(axis=0, dtype=float).swapaxes(0, 1) for part in (sums, source))
+        return squares, pulls, left
 
     def noise(self, albedo: np.ndarray, lighting: np.ndarray) -> float:
         """Robust standard deviation of the residual of the pixels that the light is fitted to."""
-
-        def some(own: _Part) -> np.ndarray:
-            left = [own.residual(albedo, lighting, c)[own.usable[:, :, c]] for c in range(channels)]
-            return np.concatenate([np.abs(each)[::7] for each in left])
-
-        channels = len(albedo)
-        together = np.concatenate(self._over(some))
+        left = self._sums(albedo, lighting, _PLAIN)[2][:, :, ::_NOISE_EACH]
+        together = np.abs(left[self._values[:, :, ::_NOISE_EACH] >= 0])
         return (
             max(1.48 * float(np.median(together)), _LEAST_NOISE) if len(together) else _LEAST_NOISE
         )
 
     def fit_light(self, albedo: np.ndarray, lighting: np.ndarray, noise: float) -> np.ndarray:
         """Robust least squares for every photo and channel."""
-        num, channels, size = lighting.shape
-        made = products(self._basis.order)
-
-        def some(own: _Part) -> tuple[np.ndarray, np.ndarray]:
-            squares = np.empty((num, channels, len(made.table)), np.float32)
-            source = np.empty((num, channels, size), np.float32)
-            for c in range(channels):
-                reflected = albedo[c, own.pixels].astype(np.float32)
-                painted = own.terms * reflected[:, None]
-                residual = lighting[:, c].astype(np.float32) @ painted.T - own.values[:, :, c]
-                weight = own.usable[:, :, c] * cauchy_weight(residual, _CAUCHY * noise)
-                squares[:, c] = (weight * reflected**2) @ self._functions(own.pixels).T
-                source[:, c] = (weight * own.values[:, :, c]) @ painted
-            return squares, source
-
-        squares = np.zeros((num, channels, len(made.table)))
-        source = np.zeros((num, channels, size))
-        for products_of_two, sums in self._over(some):
-            squares += products_of_two
-            source += sums
+        made, size = products(self._basis.order), lighting.shape[2]
+        squares, source, _ = self._sums(albedo, lighting, noise)
         normal = (squares @ made.table)[:, :, made.place]
         trace = np.trace(normal, axis1=2, axis2=3)[..., None, None] / size
         ridge = (_RIDGE * trace + 1e-20) * np.eye(size)
@@ -196,13 +157,8 @@ class _Samples:
 
     def residual(self, albedo: np.ndarray, lighting: np.ndarray) -> Float[np.ndarray, "M C"]:
         """Sum of squares over the pixels that the light is fitted to."""
-
-        def some(own: _Part) -> np.ndarray:
-            left = (own.residual(albedo, lighting, c) for c in range(len(albedo)))
-            squares = [(r * own.usable[:, :, c]) ** 2 for c, r in enumerate(left)]
-            return np.stack([each.sum(axis=1, dtype=float) for each in squares], axis=1)
-
-        return np.asarray(sum(self._over(some)))
+        left = self._sums(albedo, lighting, _PLAIN)[2]
+        return (left**2).sum(axis=2, dtype=float).T
 
     def albedo_system(
         self, albedo: np.ndarray, lighting: np.ndarray, noise: float
@@ -217,24 +173,6 @@ class _Samples:
             _CAUCHY * noise, np.ascontiguousarray(albedo, np.float32), diagonal, source,
         )  # fmt: skip
         return diagonal, source
-
-
-class _Part(NamedTuple):
-    """Some pixels: their harmonics, samples, and which of these are usable."""
-
-    pixels: slice
-    terms: Float[np.ndarray, "n K"]
-    values: Float[np.ndarray, "M n C"]
-    usable: Bool[np.ndarray, "M n C"]
-
-    def residual(
-        self, albedo: np.ndarray, lighting: np.ndarray, channel: int
-    ) -> Float[np.ndarray, "M n"]:
-        """What light and albedo leave of a channel."""
-        shading = lighting[:, channel].astype(np.float32) @ self.terms.T
-        shading *= albedo[channel, self.pixels].astype(np.float32)
-        shading -= self.values[:, :, channel]
-        return shading
 
 
 def _smooth(
