@@ -52,6 +52,8 @@ def integrate_slopes(domain: Domain, slopes: Float[np.ndarray, "P 2"]) -> Float[
 
 
 def _centred(domain: Domain, values: Float[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
+    if domain.num_components == 1:
+        return values - values.mean()
     counts = np.bincount(domain.components)
     return values - (np.bincount(domain.components, values) / counts)[domain.components]
 
@@ -105,6 +107,8 @@ def depth_of(
     if isinstance(camera, Orthographic):
         return heights
     depth = np.exp(heights)
+    if domain.num_components == 1:
+        return depth / depth.mean()
     counts = np.bincount(domain.components)
     return depth / (np.bincount(domain.components, depth) / counts)[domain.components]
 

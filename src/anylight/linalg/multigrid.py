@@ -7,6 +7,7 @@ interpolated, and a mask needs no care. A node is active where its centre coeffi
 """
 
 import math
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -74,14 +75,23 @@ def coarsen(fine: Stencil, room: memory.Room | None = None) -> tuple[Stencil, Sh
     rows, columns = _coarser(fine.centre.shape)
     dtype = fine.centre.dtype
     left, up = (memory.framed((n, columns), dtype.type, 0.5, room) for n in (height, rows))
+    small = memory.framed((5, rows, columns), dtype.type, room=room)
+    _coarsened(fine, Shares(left, up), small, room)
+    return Stencil(*small), Shares(left, up)
+
+
+def _coarsened(
+    fine: Stencil, shares: Shares, small: Float[np.ndarray, "5 _ _"], room: memory.Room | None
+) -> None:
+    """Fill in the shares, and the coarse operator; margins are there already."""
+    left, up = shares
     stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
-    narrow = memory.framed((5, height, columns), dtype.type, room=room)
+    shape = (5, len(fine.centre), small.shape[2])
+    narrow = memory.framed(shape, small.dtype.type, room=room)
     stencil.coarsen_columns(*fine, left, narrow)
     between = Stencil(*narrow)
     stencil.share_rows(between.down, between.down_right, between.down_left, up)
-    small = memory.framed((5, rows, columns), dtype.type, room=room)
     stencil.coarsen_rows(*between, up, small)
-    return Stencil(*small), Shares(left, up)
 
 
 class _Level(NamedTuple):
@@ -155,9 +165,12 @@ def _built(
         for begin, size, shape in zip(begins, sizes, shapes, strict=False)
     ]
     grids[0][:5] = operator
+    for fine, coarse in pairwise(grids):
+        fine[6:8] = 0.5
+        _coarsened(Stencil(*fine[:5]), Shares(fine[6], fine[7]), coarse[:5], room)
+    for own in grids:
+        _pace(Stencil(*own[:5]), own[5])
     places = np.array([(*shape, at) for shape, at in zip(shapes, begins, strict=False)], np.int64)
-    numbers = (np.float32(value) for value in (_INACTIVE, _DAMPING, _STABLE))
-    stencil.build(every, places, np.empty(5 * operator.centre.size, np.float32), *numbers)
     first, last = grids[0], grids[-1]
     return every, places, _Level(Stencil(*first[:5]), *first[5:]), Stencil(*last[:5])
 
@@ -176,9 +189,14 @@ def _inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
 def _level(operator: Stencil, shares: Shares, room: memory.Room | None) -> _Level:
     centre = operator.centre
     damped, *others = (memory.framed(centre.shape, centre.dtype.type, room=room) for _ in range(4))
-    scalar = centre.dtype.type
+    _pace(operator, damped)
+    return _Level(operator, damped, *shares, *others)
+
+
+def _pace(operator: Stencil, damped: GridArray) -> None:
+    """Fill in what Jacobi's method multiplies with."""
+    centre, scalar = operator.centre, operator.centre.dtype.type
     least, *paces = (
         scalar(value) for value in (_INACTIVE * centre.max(initial=0), _DAMPING, _STABLE)
     )
     stencil.pace(*operator, least, *paces, damped)
-    return _Level(operator, damped, *shares, *others)

@@ -345,50 +345,6 @@ def coarsen_rows(begin, end, d, e, s, se, sw, up, coarse):
             coarse[4, i, j] = after * at_left * e[n, j - 1] + at_left * sw[c, j] + after * sw[n, j]
 
 
-_shared_columns, _shared_rows, _narrowed, _lowered, _paced = (
-    part.compiled for part in (share_columns, share_rows, coarsen_columns, coarsen_rows, pace)
-)
-
-
-@numba.njit(nogil=True, **_OPTIONS)
-def build(levels, places, spare, inactive, damping, stable):
-    """Coarsen the operator of the first level into all others, in one array as in `cycle`.
-
-    Grids are zero before, but for that operator; `spare` holds five of its size. Shares, and what
-    Jacobi's method multiplies with, are filled in. Nodes below a share of the largest centre are
-    not active.
-    """
-    one, last, half = np.int64(1), len(places) - 1, np.float32(0.5)
-    for k in range(last + 1):
-        height, width, first = places[k, 0], places[k, 1], places[k, 2]
-        g = _grids(levels, (height, width, first))
-        largest = np.float32(0)
-        for i in range(height):
-            for j in range(width):
-                largest = max(largest, g[0, i, j])
-        least = inactive * largest
-        _paced(one, height - 1, g[0], g[1], g[2], g[3], g[4], least, damping, stable, g[5])
-        if k == last:
-            break
-        rows, columns = places[k + 1, 0], places[k + 1, 1]
-        below = _grids(levels, (rows, columns, places[k + 1, 2]))
-        for i in range(height):
-            for j in range(width):
-                g[6, i, j] = g[7, i, j] = half
-        narrow = spare[: 5 * height * columns].reshape((5, height, columns))
-        for n in range(5):
-            for i in range(height):
-                for j in range(columns):
-                    narrow[n, i, j] = 0
-        left, up = g[6], g[7]
-        _shared_columns(one, height - 1, g[1], g[3], g[4], left)
-        _narrowed(one, height - 1, g[0], g[1], g[2], g[3], g[4], left, narrow)
-        _shared_rows(one, rows - 1, narrow[2], narrow[3], narrow[4], up)
-        _lowered(
-            one, rows - 1, narrow[0], narrow[1], narrow[2], narrow[3], narrow[4], up, below[:5]
-        )
-
-
 # Sums over rows are taken outside the parallel loops, so that they do not depend on threads.
 
 

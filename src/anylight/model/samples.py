@@ -1,5 +1,7 @@
 """One sample of a photo: what is white, what is usable, what is saturated."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
@@ -15,6 +17,8 @@ _CHUNK = 16384
 """Pixels that are summed together. (memory)"""
 _ENOUGH = 30_000
 """Pixels of every photo that white and colour are found from, at least. (memory)"""
+_WHITE: WeakKeyDictionary[Capture, float] = WeakKeyDictionary()
+"""What is white in captures that are in use: several parts ask for it."""
 GLARE = 1e3
 """Brighter than this, relative to white, makes no difference."""
 
@@ -77,6 +81,12 @@ def white_level(capture: Capture) -> float:
 
     Large objects have more pixels than it takes to know it: some are looked at, evenly spread.
     """
+    if capture not in _WHITE:
+        _WHITE[capture] = _white_level(capture)
+    return _WHITE[capture]
+
+
+def _white_level(capture: Capture) -> float:
     places = _some_places(capture)
     flat = capture.photos.reshape(capture.num_photos, -1, capture.num_channels)
     if capture.photos.dtype.kind == "u":

@@ -54,9 +54,11 @@ class CoarseSystem:
         corners = self.modes.at_corners(self._sample)
         p, q = level.corner_slopes(corners)
         self._edges = np.concatenate(
-            [corners[a] - corners[b] for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))], axis=1
+            [corners[a] - corners[b] for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))],
+            axis=1,
+            dtype=np.float32,
         )
-        uu, uv, vv = self.blocks[:, self._sample].astype(float)
+        uu, uv, vv = self.blocks[:, self._sample]
         sampled = self.fit.some(self._sample)
         weight = self.weight[self._sample]
         at = linearise(level, self.light, sampled, weight, self._sample, gather=False, keep=True)
@@ -86,6 +88,7 @@ class CoarseSystem:
             made = products(own.order)
             functions = some_harmonics(sampled.unit, made.wanted)
             self._light = couplings.own(direction, painted, functions, made.single, made.place)
+        p, q = slopes
         photos = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
         self._own = self._factor * photos + self.stiffness
 
