@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from anylight.geometry.camera import Orthographic, Perspective
+from anylight.geometry.normals import slopes_from_normals
+from anylight.integration.smooth import clamp_slant
 from anylight.kernels import bilateral
 
 SHARPNESS, SURE, HOLD = 2.0, 30.0, 0.01
@@ -55,3 +58,29 @@ def test_a_round_equals_its_twin(rng):
         np.testing.assert_allclose(-down.reshape(inside.shape), weights[1], atol=1e-12)
         np.testing.assert_allclose(centre.reshape(inside.shape), twin_centre, atol=1e-12)
         np.testing.assert_allclose(source.reshape(inside.shape), twin_source, atol=1e-12)
+
+
+@pytest.mark.twin("kernels.bilateral.wish")
+@pytest.mark.parametrize(
+    "camera", [Perspective((90.0, 80.0), (12.0, 9.0)), Orthographic((5.0, 5.0))]
+)
+def test_wishes_are_the_slopes_of_normals_that_do_not_lean_too_far(rng, camera):
+    num, size = 300, 500
+    pixels = rng.integers(0, 25, (num, 2)).astype(np.int32)
+    places = np.sort(rng.permutation(size)[:num])
+    unit = rng.standard_normal((3, num))
+    unit[2] = -np.abs(unit[2])
+    unit /= np.linalg.norm(unit, axis=0)
+    slopes, strengths = np.full((2, 2, size), -9, np.float32)
+    bilateral.wish(
+        unit.astype(np.float32), camera.numbers, pixels, places, np.deg2rad(70.0), slopes, strengths
+    )
+    facing = clamp_slant(camera, pixels, unit.T, 70.0)
+    wanted = slopes_from_normals(camera, pixels, facing).T
+    np.testing.assert_allclose(slopes[:, places], wanted, rtol=1e-3, atol=1e-5)
+    focal = camera.focal_px if isinstance(camera, Perspective) else (1.0, 1.0)
+    direct = (facing * camera.rays(*pixels.T)).sum(axis=1)
+    for found, each in zip(strengths, focal, strict=True):
+        np.testing.assert_allclose(found[places], (each * direct) ** 2, rtol=1e-3)
+    elsewhere = np.setdiff1d(np.arange(size), places)
+    assert (slopes[:, elsewhere] == -9).all()

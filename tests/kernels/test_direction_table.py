@@ -30,7 +30,7 @@ def test_the_best_visible_direction_is_found(rng):
     assert (found == explained.argmax(axis=1)).mean() > 0.999
 
 
-@pytest.mark.twin("kernels.direction_table._slopes")
+@pytest.mark.twin("kernels.direction_table.slopes_seen")
 @pytest.mark.parametrize(
     "camera", [Perspective((90.0, 80.0), (12.0, 9.0)), Orthographic((5.0, 5.0))]
 )

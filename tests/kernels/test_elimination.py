@@ -184,3 +184,18 @@ def test_results_do_not_depend_on_where_arrays_lie(rng):
         scene.weight, scene.albedo = scene.weight.copy(), scene.albedo.copy()
         again = scene.linearised()
         assert all(np.array_equal(a, b) for a, b in zip(first[:3], again[:3], strict=True))
+
+
+@pytest.mark.twin("kernels.elimination._summed")
+def test_sums_over_passes_are_exact(rng):
+    gathered = rng.standard_normal((137, 21, 12)).astype(np.float32)
+    assert np.allclose(elimination.summed(gathered), gathered.sum(axis=0, dtype=float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("num", [1, TILE, 100 * TILE + 3, 129 * TILE, 5000 * TILE])
+def test_passes_hold_every_tile_once(num):
+    passes = elimination.passes(num)
+    assert np.array_equal(
+        np.concatenate([np.arange(*own) for own in passes]), range(num_tiles(num))
+    )
+    assert np.diff(passes).max() * TILE <= elimination.PASS

@@ -92,3 +92,14 @@ def test_normals_and_their_derivatives_are_those_of_the_geometry(camera, rng):
     exact = d_normal_d_slope(camera, pixels, slopes)
     for axis, turn in enumerate(level.turns(unit, length)):
         assert np.allclose(turn.T, exact[:, :, axis])
+
+
+@pytest.mark.twin("kernels.facets._sums", "kernels.facets._lower")
+def test_a_moved_surface_has_no_mean_and_keeps_its_margin(level, rng):
+    inside = level.grid.inside
+    z, change = rng.standard_normal((2, *inside.shape))
+    found = level.moved(z, change.astype(np.float32))
+    wanted = z + change.astype(np.float32)
+    wanted[inside] -= wanted[inside].mean()
+    assert np.allclose(found, wanted)
+    assert np.allclose(level.centred(found), found)

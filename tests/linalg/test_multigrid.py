@@ -211,7 +211,7 @@ def test_rounding_below_zero_is_no_direction_to_answer_to(rng):
     assert np.allclose(found, (axes * [0, 0, 0.5, 0.2]) @ axes.T)
 
 
-@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grids", "linalg.stencil.build")
+@pytest.mark.twin("linalg.stencil.cycle", "linalg.stencil._grids")
 @pytest.mark.parametrize("alone", [150, 10_000])
 def test_levels_in_one_compiled_call_do_as_those_apart(rng, monkeypatch, alone):
     a = operator(rng, rng.random((60, 71)) < 0.9)
