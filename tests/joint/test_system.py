@@ -128,7 +128,7 @@ def test_the_small_dense_system_is_the_product_on_modes_and_light(state, monkeyp
     def by_channel(light):
         return light.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
 
-    across = coarse._across
+    across = coarse._bordered[:, coarse._bordered.shape[2] :]
     for k in (0, num // 2, num - 1):
         field = np.zeros(level.grid.shape)
         modes.add(np.eye(num)[k], field)
@@ -143,7 +143,7 @@ def test_the_small_dense_system_is_the_product_on_modes_and_light(state, monkeyp
     place = column * size + 5
     surface, answer = system.multiply(Unknowns(np.zeros(level.grid.shape), light))
     wanted = np.zeros_like(by_channel(light))
-    below = np.tril(coarse._light[channel])
+    below = np.tril(coarse._bordered[channel, : coarse._bordered.shape[2]])
     wanted[channel] = below[place] + below[:, place]
     wanted[channel, place] /= 2
     tolerance = 2e-3 * np.abs(wanted).max()
@@ -165,9 +165,11 @@ def test_the_small_dense_system_is_solved(state):
     def by_channel(values):
         return values.reshape(size, channels, -1).transpose(1, 2, 0).reshape(channels, -1)
 
-    for below, across, own, right in zip(
-        np.tril(coarse._light), coarse._across, by_channel(back), by_channel(light), strict=True
+    order = coarse._bordered.shape[2]
+    for bordered, own, right in zip(
+        coarse._bordered, by_channel(back), by_channel(light), strict=True
     ):
+        below, across = np.tril(bordered[:order]), bordered[order:]
         coupled = below + np.tril(below, -1).T
         held = (1e-2 + 1e-5) * np.diag(coupled).mean()
         left = coupled @ own + held * own + across.T @ moved

@@ -16,8 +16,9 @@ def systems(size, border):
     return own, across, np.concatenate([own, across], axis=1).astype(np.float32)
 
 
-@pytest.mark.twin("kernels.triangular.factorise")
+@pytest.mark.twin("kernels.triangular._diagonal", "kernels.triangular._column")
 @pytest.mark.twin("kernels.triangular._factorise_block", "kernels.triangular._panel")
+@pytest.mark.twin("kernels.triangular._left_of")
 @pytest.mark.parametrize(("size", "border"), SIZES)
 def test_factors_and_borders_are_the_librarys(size, border):
     own, across, found = systems(size, border)

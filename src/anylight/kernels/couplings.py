@@ -67,10 +67,12 @@ def own(
     functions: Float[np.ndarray, "A n"],
     table: Float[np.ndarray, "A q"],
     place: Int[np.ndarray, "K K"],
-) -> Float[np.ndarray, "C l l"]:
+    out: Float[np.ndarray, "C k l"],
+) -> None:
     """Σ w (δ − d dᵀ) h hᵀ over the pixels, for all pairs of a channel's photos.
 
-    Only what lies below the diagonal, and the blocks on it, are filled in.
+    Only what lies below the diagonal, and the blocks on it, are filled in; rows beyond the last
+    photo's are left alone.
 
     Args:
         direction: of every pixel's shading among the photos, of length one.
@@ -78,14 +80,12 @@ def own(
         functions: what products of two harmonics are made of, in float32.
         table: how much of these every product has, in float32.
         place: which column of the table belongs to two harmonics.
+        out: to fill.
     """
-    channels, num = direction.shape[:2]
-    out = np.empty((channels, num * len(place), num * len(place)), np.float32)
     _own(
-        *_pairs(channels, num), np.ascontiguousarray(direction), weight, functions, table, place,
-        out,
+        *_pairs(*direction.shape[:2]), np.ascontiguousarray(direction), weight, functions, table,
+        place, out,
     )  # fmt: skip
-    return out
 
 
 @cache

@@ -4,7 +4,10 @@ A system [[A, Bᵀ], [B, ·]] is kept row by row as (n + m, n): A above, its bor
 L above and H = B L⁻ᵀ below are written over it; what lies above the diagonal of L has no meaning.
 """
 
+from functools import cache
+
 import numpy as np
+from jaxtyping import Bool, Float, Int
 
 from anylight.compiler import numba
 from anylight.threads import loop
@@ -56,43 +59,76 @@ def _panel(matrix, first, last, width, memory):
     return out
 
 
-@loop(_OPTIONS, over="systems", grain=1)
-def factorise(begin, end, systems, is_definite):
-    """Factorise every system (C, n + m, n) in place, and say whether it was definite."""
-    total, size = systems.shape[1:]
-    inverses = np.empty((-(-size // _BLOCK), _BLOCK * _BLOCK), np.float32)
-    upper, lower = np.empty(_BLOCK * size, np.float32), np.empty(_BLOCK * size, np.float32)
-    memory, spare = np.empty(_BLOCK**2, np.float32), np.empty(_BLOCK**2, np.float32)
+@numba.njit(inline="always", **_OPTIONS)
+def _left_of(matrix, top, bottom, first, last, lower, upper, block):
+    """Rows and columns of a matrix less what the columns before have explained of it."""
+    if first:
+        rows = _panel(matrix, top, bottom, first, lower)
+        np.dot(rows, _panel(matrix, first, last, first, upper).T, block)
+    for i in range(bottom - top):
+        for k in range(last - first):
+            own = matrix[top + i, first + k]
+            block[i, k] = own - block[i, k] if first else own
+
+
+@loop(_OPTIONS, over="is_definite", grain=1)
+def _diagonal(begin, end, systems, first, last, inverses, is_definite):
+    """Factorise the blocks on the diagonal of some columns; fill in the factors' inverses."""
+    width = last - first
+    upper, lower = np.empty(_BLOCK * first, np.float32), np.empty(_BLOCK * first, np.float32)
+    block = np.empty(width * width, np.float32).reshape((width, width))
     for c in range(begin, end):
-        matrix, good, first = systems[c], True, 0
-        while good and first < total:
-            # Blocks of rows of A, then of its border.
-            last = min(first + _BLOCK, size if first < size else total)
-            height, left = last - first, 0
-            while good and left <= min(first, size - 1):
-                right = min(left + _BLOCK, size)
-                width, number = right - left, left // _BLOCK
-                block = memory[: height * width].reshape((height, width))
-                if left:
-                    rows = _panel(matrix, first, last, left, lower)
-                    np.dot(rows, _panel(matrix, left, right, left, upper).T, block)
-                for i in range(height):
-                    for k in range(width):
-                        own = matrix[first + i, left + k]
-                        block[i, k] = own - block[i, k] if left else own
-                inverse = inverses[number, : width * width].reshape((width, width))
-                if left == first:
-                    good = _factorise_block(block, inverse)
-                    found = block
-                else:
-                    found = spare[: height * width].reshape((height, width))
-                    np.dot(block, inverse.T, found)
-                for i in range(height):
-                    for k in range(width):
-                        matrix[first + i, left + k] = found[i, k]
-                left = right
-            first = last
-        is_definite[c] = good
+        matrix = systems[c]
+        _left_of(matrix, first, last, first, last, lower, upper, block)
+        is_definite[c] = _factorise_block(block, inverses[c])
+        for i in range(width):
+            for k in range(width):
+                matrix[first + i, first + k] = block[i, k]
+
+
+@loop(_OPTIONS, over="blocks", grain=1)
+def _column(begin, end, blocks, systems, first, last, inverses):
+    """The same columns of blocks of rows further down: channel, first row, the one behind."""
+    width = last - first
+    upper, lower = np.empty(_BLOCK * first, np.float32), np.empty(_BLOCK * first, np.float32)
+    memory, spare = np.empty(_BLOCK**2, np.float32), np.empty(_BLOCK**2, np.float32)
+    for t in range(begin, end):
+        c, top, bottom = blocks[t, 0], blocks[t, 1], blocks[t, 2]
+        matrix, height = systems[c], bottom - top
+        block = memory[: height * width].reshape((height, width))
+        found = spare[: height * width].reshape((height, width))
+        _left_of(matrix, top, bottom, first, last, lower, upper, block)
+        np.dot(block, inverses[c].T, found)
+        for i in range(height):
+            for k in range(width):
+                matrix[top + i, first + k] = found[i, k]
+
+
+@cache
+def _blocks(channels: int, size: int, total: int) -> Int[np.ndarray, "n 3"]:
+    """Blocks of rows of all channels, of A and then of its border, from above."""
+    begins = [*range(0, size, _BLOCK), *range(size, total, _BLOCK)]
+    ends = [*begins[1:], total]
+    return np.array(
+        [(c, *rows) for rows in zip(begins, ends, strict=True) for c in range(channels)], np.int64
+    )
+
+
+def factorise(systems: Float[np.ndarray, "C k n"], is_definite: Bool[np.ndarray, " C"]) -> None:
+    """Factorise every system (C, n + m, n) in place, and say which ones are not definite.
+
+    Column by column of blocks, all channels and rows side by side. If a system is not definite,
+    none is finished.
+    """
+    channels, total, size = systems.shape
+    blocks = _blocks(channels, size, total)
+    for k, first in enumerate(range(0, size, _BLOCK)):
+        last = min(first + _BLOCK, size)
+        inverses = np.empty((channels, last - first, last - first), np.float32)
+        _diagonal(systems, first, last, inverses, is_definite)
+        if not is_definite.all():
+            return
+        _column(blocks[(k + 1) * channels :], systems, first, last, inverses)
 
 
 @loop(_OPTIONS, over="right", grain=1)

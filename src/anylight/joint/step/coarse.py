@@ -17,6 +17,7 @@ from anylight.joint.problem.pyramid import PyramidLevel
 from anylight.kernels import couplings, triangular
 from anylight.kernels.harmonics import some_harmonics
 from anylight.kernels.monomials import flat
+from anylight.linalg import memory
 from anylight.photometry.products import products
 
 _SAMPLE = 2048
@@ -78,16 +79,17 @@ class CoarseSystem:
         across = np.empty((len(self.modes), *shading.shape[:2], len(own.matrix)), np.float32)
         slopes = (p.astype(np.float32), q.astype(np.float32))
         couplings.across(*slopes, by_p, by_q, painted, np.ascontiguousarray(harmonic), across)
-        self._across = across.reshape(len(self.modes), channels, -1).transpose(1, 0, 2)
+        size = self._columns * len(own.matrix)
+        self._bordered = np.empty((channels, size + len(self.modes), size), np.float32)
+        self._bordered[:, size:] = across.reshape(-1, channels, size).transpose(1, 0, 2)
         if len(own.fields):
             roots = np.sqrt(painted)[:, :, None]
-            self._light = np.stack(
-                [_plain(direction[c].T, harmonic * roots[c]) for c in range(channels)]
-            )
+            for c in range(channels):
+                self._bordered[c, :size] = _plain(direction[c].T, harmonic * roots[c])
         else:
             made = products(own.order)
             functions = some_harmonics(sampled.unit, made.wanted)
-            self._light = couplings.own(direction, painted, functions, made.single, made.place)
+            couplings.own(direction, painted, functions, made.single, made.place, self._bordered)
         p, q = slopes
         photos = (p * uu + q * uv) @ p.T + (p * uv + q * vv) @ q.T
         self._own = self._factor * photos + self.stiffness
@@ -107,11 +109,11 @@ class CoarseSystem:
         diagonal = np.diag(matrix).copy()
         lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
         matrix[np.diag_indices(len(matrix))] += lift
-        sizes = np.diagonal(self._light, axis1=1, axis2=2).mean(axis=1, dtype=float)
-        factors = _factorised_with(self._light, self._across, (light + _RIDGE) * sizes + 1e-30)
+        sizes = np.diagonal(self._bordered, axis1=1, axis2=2).mean(axis=1, dtype=float)
+        factors = _factorised(self._bordered, (light + _RIDGE) * sizes + 1e-30)
         if factors is None:
             return None
-        half = np.concatenate(factors[:, self._light.shape[1] :], axis=1).astype(float)
+        half = np.concatenate(factors[:, factors.shape[2] :], axis=1).astype(float)
         inverse = _inverted(matrix - half @ half.T)
         if inverse is None:
             return None
@@ -152,26 +154,24 @@ def _plain(
     return np.asarray(own)
 
 
-def _factorised_with(
-    light: Float[np.ndarray, "C l l"], across: Float[np.ndarray, "C m l"], held: np.ndarray
+def _factorised(
+    bordered: Float[np.ndarray, "C n l"], held: Float[np.ndarray, " C"]
 ) -> Float[np.ndarray, "C n l"] | None:
     """Factors of the channels' light and its couplings with the modes (see `triangular`).
 
     What rounding made indefinite is lifted until it is not; None if that does not help.
 
     Args:
-        light: couplings of the light of every channel: channels know of each other through the
-            modes alone.
-        across: with the modes.
+        bordered: couplings of the light of every channel, and below them those with the modes:
+            channels know of each other through the modes alone.
         held: what is added to the diagonals.
     """
-    channels, size = light.shape[:2]
-    diagonals, places = np.diagonal(light, axis1=1, axis2=2), np.arange(size)
-    systems = np.empty((channels, size + across.shape[1], size), np.float32)
+    channels, _, size = bordered.shape
+    diagonals, places = np.diagonal(bordered, axis1=1, axis2=2), np.arange(size)
     lift = np.maximum(np.abs(diagonals).max(axis=1), 1e-30) * 1e-6
     good = np.empty(channels, bool)
     for _ in range(_LIFTS):
-        systems[:, :size], systems[:, size:] = light, across
+        systems = memory.copied(bordered)
         systems[:, places, places] += held[:, None].astype(np.float32)
         triangular.factorise(systems, good)
         if good.all():
