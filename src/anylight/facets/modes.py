@@ -46,8 +46,8 @@ class Modes:
         place = (self.level.here[pixels] + steps).ravel()
         rows, columns = np.divmod(place, width)
         table = kernel.at(rows, columns, self.height.ravel()[place], self.frame)
-        every = table.reshape(4, -1, table.shape[1])
-        return np.matmul(self.weights, every.transpose(0, 2, 1))
+        every = self.weights @ table
+        return every.reshape(len(every), 4, -1).swapaxes(0, 1)
 
 
 def smooth_modes(level: FacetGrid, surface: Heights) -> Modes:

@@ -17,8 +17,8 @@ NUM = (DEGREE + 1) * (DEGREE + 2) // 2 + 3
 _OPTIONS = {"cache": True, "error_model": "numpy", "boundscheck": False, "fastmath": True}
 
 
-@numba.njit(inline="always", **_OPTIONS)
 def _fill(x, y, height, out):
+    """All modes at one place, or at many."""
     out[0] = 1.0
     k = 1
     for d in range(1, DEGREE + 1):
@@ -29,19 +29,12 @@ def _fill(x, y, height, out):
     out[k], out[k + 1], out[k + 2] = height, height * x, height * y
 
 
-@loop(_OPTIONS, over="rows", grain=256)
-def _at(begin, end, rows, columns, heights, frame, out):
-    for j in range(begin, end):
-        x, y = (columns[j] - frame[1]) / frame[2], (rows[j] - frame[0]) / frame[2]
-        _fill(x, y, heights[j], out[j])
-
-
 def at(
     rows: np.ndarray, columns: np.ndarray, heights: np.ndarray, frame: tuple[float, float, float]
-) -> Float[np.ndarray, "n m"]:
+) -> Float[np.ndarray, "m n"]:
     """All modes at some places."""
-    out = np.empty((len(rows), NUM))
-    _at(rows, columns, heights, frame, out)
+    out = np.empty((NUM, len(rows)))
+    _fill((columns - frame[1]) / frame[2], (rows - frame[0]) / frame[2], heights, out)
     return out
 
 
@@ -83,6 +76,9 @@ def collect(
     return out.sum(axis=0)
 
 
+_filled = numba.njit(inline="always", **_OPTIONS)(_fill)
+
+
 @loop(_OPTIONS, over="height", grain=16)
 def _squares(begin, end, height, inside, frame, out):
     for i in range(begin, end):
@@ -93,7 +89,7 @@ def _squares(begin, end, height, inside, frame, out):
         y = (i - frame[0]) / frame[2]
         for j in range(height.shape[1]):
             if inside[i, j]:
-                _fill((j - frame[1]) / frame[2], y, height[i, j], values)
+                _filled((j - frame[1]) / frame[2], y, height[i, j], values)
                 for k in range(NUM):
                     for n in range(k + 1):
                         total[k, n] += values[k] * values[n]
