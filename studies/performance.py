@@ -7,6 +7,11 @@ thread and with all, measures what the machine itself can do with as many, compi
 into an empty folder, and writes docs/results/performance.json and docs/performance.md. Times are
 the shorter of two runs; compile time is left out of them. `--released COMMAND` measures another
 program on the smallest size: it is called with the folder of a capture.
+
+    python -m studies.performance --height 1280 --many 1 16 --rounds 3
+
+measures one size with few and with many threads, by turns, on a machine with more cores, and writes
+docs/results/performance_cores.json, which the page shows, too.
 """
 
 import ctypes
@@ -58,6 +63,10 @@ class Study:
     """Measure these heights; rows of others that were measured on this machine stay."""
     released: str | None = None
     """Command of another program, called with the folder of a capture, to be measured, too."""
+    many: tuple[int, ...] = ()
+    """With a height: measure these numbers of threads by turns, in this process."""
+    rounds: int = 3
+    """How often, with `--many`."""
     folder: Path = DOCS
     """Where results/performance.json and performance.md are written."""
 
@@ -102,6 +111,58 @@ def measured(height: int, threads: int | None) -> dict[str, Any]:
         "bytes_per_pixel": round((peak - before) / pixels),
         "shares": shares,
     }
+
+
+def by_turns(height: int, many: tuple[int, ...], rounds: int) -> dict[str, Any]:
+    """One size with several numbers of threads, in this process."""
+    capture = render(SynthOptions(height=height, images=20)).capture
+    small = render(SynthOptions(height=64, images=20)).capture
+    taken: dict[int, list[float]] = {threads: [] for threads in many}
+    for k in range(rounds):
+        for threads in many:
+            if not k:
+                for _ in iterate(small, threads=threads):
+                    pass  # loads what is compiled
+            begin = perf_counter()
+            for _ in iterate(capture, threads=threads):
+                pass
+            taken[threads].append(round(perf_counter() - begin, 2))
+            print(threads, taken[threads], flush=True)  # noqa: T201
+    most = {threads: limits(threads) for threads in many}
+    return {
+        "machine": _processor(),
+        "cores": os.cpu_count(),
+        "pixels": int(capture.mask.sum()),
+        "rows": [
+            {
+                "threads": threads,
+                "seconds": taken[threads],
+                "gigabytes": round(most[threads].bytes_read / 1e9, 1),
+                "gigaflops": round(most[threads].operations / 1e9),
+            }
+            for threads in many
+        ],
+    }
+
+
+def cores_table(found: dict[str, Any]) -> list[str]:
+    """What more cores are worth."""
+    one = found["rows"][0]
+    lines = [
+        "",
+        f"On a machine with {found['cores']} cores ({found['machine']}), {found['pixels']} pixels; "
+        "the shortest and the longest of runs by turns, and how many times as fast the shortest "
+        "is, beside what the machine itself gains.",
+        "",
+        "| threads | seconds | times | reading | multiply-adds |",
+        "|---|---|---|---|---|",
+    ]
+    return lines + [
+        f"| {row['threads']} | {min(row['seconds']):.1f} to {max(row['seconds']):.1f} | "
+        f"{min(one['seconds']) / min(row['seconds']):.1f} | "
+        f"{row['gigabytes'] / one['gigabytes']:.1f} | {row['gigaflops'] / one['gigaflops']:.1f} |"
+        for row in found["rows"]
+    ]
 
 
 def against_limits(capture: Capture, threads: int | None) -> dict[str, Any]:
@@ -181,8 +242,8 @@ def other_program(command: str, height: int) -> dict[str, Any]:
     return {"cpu_seconds": round(seconds, 1)}
 
 
-def page(found: dict[str, Any]) -> str:
-    """docs/performance.md."""
+def page(found: dict[str, Any], cores: dict[str, Any] | None = None) -> str:
+    """docs/performance.md; perhaps with what another machine with more cores does."""
     lines = [
         "<!-- Made by `make bench-speed` from docs/results/performance.json. -->",
         "# Speed of the default",
@@ -199,6 +260,7 @@ def page(found: dict[str, Any]) -> str:
         f"{row['bytes_per_pixel']} |"
         for row in found["rows"]
     ]
+    lines += [] if cores is None else cores_table(cores)
     other = found.get("released")
     lines += [
         "",
@@ -241,6 +303,11 @@ def page(found: dict[str, Any]) -> str:
 
 def main(study: Study) -> None:
     """Measure, or measure everything in processes of their own."""
+    more = study.folder / "results" / "performance_cores.json"
+    if study.height is not None and study.many:
+        more.parent.mkdir(parents=True, exist_ok=True)
+        more.write_text(json.dumps(by_turns(study.height, study.many, study.rounds)) + "\n")
+        return
     if study.height is not None:
         print(json.dumps(measured(study.height, study.threads)))  # noqa: T201
         return
@@ -271,7 +338,8 @@ def main(study: Study) -> None:
         ),
     }
     results.write_text(json.dumps(found, indent=1) + "\n")
-    (study.folder / "performance.md").write_text(page(found))
+    cores_found = json.loads(more.read_text()) if more.exists() else None
+    (study.folder / "performance.md").write_text(page(found, cores_found))
 
 
 def _processor() -> str:
