@@ -54,9 +54,9 @@ class FacetGrid:
     @cached_property
     def here(self) -> Int[np.ndarray, " P"]:
         """Flat place of every pixel's upper left corner."""
-        rows, columns = np.nonzero(self.mask)
-        top, left = rows.min(), columns.min()
-        return ((rows - top + 1) * self.grid.shape[1] + columns - left + 1).astype(np.int32)
+        columns, rows = self.domain.pixels.T
+        top, left, width = int(rows[0]), int(columns.min()), self.grid.shape[1]
+        return (rows - (top - 1)) * np.int32(width) + (columns - (left - 1))
 
     @cached_property
     def rows(self) -> Int[np.ndarray, " n"]:

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from anylight.facets.grid import FacetGrid, Heights
 from anylight.kernels import place_monomials as kernel
+from anylight.linalg import memory, stencil
 
 _KEPT = 1e-12
 """Modes whose share of the whole falls below this repeat others. (guard)"""
@@ -51,23 +52,16 @@ class Modes:
 
 
 def smooth_modes(level: FacetGrid, surface: Heights) -> Modes:
-    """Find the modes of a surface."""
-    inside = level.grid.inside
-    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
-    size = max(len(rows), len(columns), 2) / 2
-    count = float(inside.sum())
-    frame = (
-        float(inside.sum(axis=1) @ np.arange(len(inside))) / count,
-        float(inside.sum(axis=0) @ np.arange(inside.shape[1])) / count,
-        size,
-    )
-    values = surface[inside]
-    height = np.zeros(surface.shape, np.float32)
-    height[inside] = (values - values.mean()) / max(float(values.std()), 1e-12)
+    """Find the modes of a surface, which is zero where there is no corner."""
+    inside, frame, count = level.grid.inside, level.grid.frame, len(level.grid.places)
+    centred = level.centred(surface)
+    height = memory.copied(centred, np.float32)
+    spread = float(np.sqrt(stencil.dot(height, height) / count))
+    height = memory.copied(centred, np.float32, factor=1 / max(spread, 1e-12))
     products = kernel.squares(height, inside, frame)
     mean = products[0] / count
-    centred = products[1:, 1:] - count * np.outer(mean[1:], mean[1:])
-    amounts, vectors = np.linalg.eigh(centred)
+    varying = products[1:, 1:] - count * np.outer(mean[1:], mean[1:])
+    amounts, vectors = np.linalg.eigh(varying)
     kept = amounts > _KEPT * amounts[-1]
     own = (vectors[:, kept] / np.sqrt(amounts[kept])).T
     weights = np.concatenate([-own @ mean[1:, None], own], axis=1)

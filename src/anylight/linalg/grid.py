@@ -38,6 +38,17 @@ class Grid:
         """Flat place on the padded grid of every masked pixel, in the order of the pixels."""
         return np.flatnonzero(self.inside)
 
+    @cached_property
+    def frame(self) -> tuple[float, float, float]:
+        """Row and column of the middle of the mask, and half its longer side."""
+        rows, columns = (np.count_nonzero(self.inside, axis=axis) for axis in (1, 0))
+        count = len(self.places)
+        return (
+            float(rows @ np.arange(len(rows))) / count,
+            float(columns @ np.arange(len(columns))) / count,
+            max(int(np.count_nonzero(rows)), int(np.count_nonzero(columns)), 2) / 2,
+        )
+
     def spread(self, values: Shaped[np.ndarray, "*c P"]) -> Shaped[np.ndarray, "*c h w"]:
         """Lay pixel values on the grid, zero elsewhere."""
         size = self.shape[0] * self.shape[1]

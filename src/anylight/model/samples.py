@@ -13,7 +13,7 @@ WHITE_QUANTILE = 0.99
 """Share of the samples on the object that are darker than white."""
 SATURATED = 0.985
 """Integer samples above this share of the full scale tell only that they were bright."""
-_CHUNK = 16384
+_CHUNK = 4096
 """Pixels that are summed together. (memory)"""
 _ENOUGH = 30_000
 """Pixels of every photo that white and colour are found from, at least. (memory)"""
