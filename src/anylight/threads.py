@@ -178,7 +178,10 @@ def loop(
         place = names.index(over)
         edge_place, width = (names.index(margin), 0) if isinstance(margin, str) else (None, margin)
         few = _ELEMENTS // 8 if grain == HEAVY_ROWS else _ELEMENTS
-        compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        # Called from here and from other compiled code, never by the interpreter itself: what
+        # that would need for every argument takes a tenth of the time of compiling.
+        usual = {**options, "nogil": True, "no_cfunc_wrapper": True}
+        compiled = numba.njit(no_cpython_wrapper=True, **usual)(function)
         known: dict[bytes, Any] = {}
 
         def kernel(*args: Any) -> None:
@@ -187,23 +190,37 @@ def loop(
             edge = args[edge_place] if edge_place is not None else width
             begin, end = edge, -(-shape[axis] // step) - edge
             threads = num_threads()
-            if threads > 1 and knows_arrays():
+            if threads > 1:
                 least = grain if grain > 0 else max(1, few // max(shape[-1], 1))
                 num = min(_PARTS * threads, (end - begin) // least)
                 if num > 1 and shared(threads, begin, end, num, args):
                     return
             if begin < end:
-                compiled(begin, end, *args)
+                own = found(args)
+                if own is None or not own.run(begin, end, args):
+                    interpreted()(begin, end, *args)
 
-        def shared(threads: int, begin: int, end: int, num: int, args: tuple[Any, ...]) -> bool:
-            if not is_plain(args):
-                return False
+        def found(args: tuple[Any, ...]) -> Any:
+            """The loop for such arguments; None if they are not plain arrays and numbers."""
+            if not (knows_arrays() and is_plain(args)):
+                return None
             key = compute_fingerprint(args)
             if key not in known:
                 known[key] = loop_of(compiled, args)
-            outcome = _crew(threads).run(known[key], begin, end, num, args)
+            return known[key]
+
+        @cache
+        def interpreted() -> Any:
+            """The same for arguments of any kind; says why a loop failed."""
+            return numba.njit(**{**usual, "cache": False})(function)
+
+        def shared(threads: int, begin: int, end: int, num: int, args: tuple[Any, ...]) -> bool:
+            own = found(args)
+            if own is None:
+                return False
+            outcome = _crew(threads).run(own, begin, end, num, args)
             if outcome is Outcome.FAILED:
-                compiled(begin, end, *args)  # says why
+                interpreted()(begin, end, *args)  # says why
                 raise MemoryError("a part of a loop got no memory")
             return outcome is Outcome.DONE
 

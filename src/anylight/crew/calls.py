@@ -88,6 +88,10 @@ class _Text:
             raise TypeError(f"loops on several threads do not take {kind}")
 
 
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_char_p)
+"""A loop as it is called from here, which leaves the interpreter free."""
+
+
 @dataclass(frozen=True, eq=False)
 class Loop:
     """A compiled loop for arguments of certain types, as something a crew can run."""
@@ -95,16 +99,23 @@ class Loop:
     address: int
     slots: struct.Struct
     has_tuples: bool
+    _call: Any
     _kept: Any
 
     def pack(self, into: memoryview, place: int, args: Sequence[Any]) -> None:
         """Write arguments, arrays as where they are."""
+        self.slots.pack_into(into, place, *self._values(args))
+
+    def run(self, begin: int, end: int, args: Sequence[Any]) -> bool:
+        """Run all of it on this thread; False if it failed."""
+        return not self._call(begin, end, self.slots.pack(*self._values(args)))
+
+    def _values(self, args: Sequence[Any]) -> list[Any]:
         flat = _flat(args) if self.has_tuples else args
         array, scalar = np.ndarray, np.generic
-        values = [
+        return [
             id(a) if type(a) is array else a.item() if isinstance(a, scalar) else a for a in flat
         ]
-        self.slots.pack_into(into, place, *values)
 
 
 def is_plain(args: Sequence[Any]) -> bool:
@@ -180,7 +191,8 @@ define i64 @{name}(i64 %begin, i64 %end, ptr %slots) {{
     if len(text.format) > SLOTS:
         raise TypeError(f"{dispatcher.__name__} has too many arguments")
     slots = struct.Struct("=" + text.format)
-    return Loop(engine.get_function_address(name), slots, has_tuples, (engine, made))
+    address = engine.get_function_address(name)
+    return Loop(address, slots, has_tuples, _CALL(address), (engine, made))
 
 
 def _name(kind: Any) -> str:
