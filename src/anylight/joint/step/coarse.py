@@ -24,6 +24,8 @@ _SAMPLE = 2048
 """Pixels that the couplings are estimated from, at most. [pixels]"""
 _SAMPLE_EACH = 5
 """Pixels for every mode and every coefficient of a channel's light, at most. [pixels]"""
+_EDGE_EACH = 4
+"""What holds the surface is estimated from every so many of these pixels. (memory)"""
 _RIDGE = 1e-5
 """What keeps the couplings positive definite in single precision, relative to them. [share]"""
 _LIFTS = 12
@@ -55,7 +57,10 @@ class CoarseSystem:
         corners = self.modes.at_corners(self._sample)
         p, q = level.corner_slopes(corners)
         self._edges = np.concatenate(
-            [corners[a] - corners[b] for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))],
+            [
+                corners[a, :, ::_EDGE_EACH] - corners[b, :, ::_EDGE_EACH]
+                for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))
+            ],
             axis=1,
             dtype=np.float32,
         )
@@ -104,7 +109,8 @@ class CoarseSystem:
             light: damping relative to the light's own curvature.
         """
         matrix = self._own.copy()
-        held = edge[self._sample] * (self._factor / 2)
+        some = self._sample[::_EDGE_EACH]
+        held = edge[some] * (self.level.size / len(some) / 2)
         matrix += (self._edges * np.tile(held, 4)) @ self._edges.T
         diagonal = np.diag(matrix).copy()
         lift = _RIDGE * (diagonal + (float(diagonal.mean()) if len(diagonal) else 0))
