@@ -157,12 +157,25 @@ def cores_table(found: dict[str, Any]) -> list[str]:
         "| threads | seconds | times | reading | multiply-adds |",
         "|---|---|---|---|---|",
     ]
-    return lines + [
+    lines += [
         f"| {row['threads']} | {min(row['seconds']):.1f} to {max(row['seconds']):.1f} | "
         f"{min(one['seconds']) / min(row['seconds']):.1f} | "
         f"{row['gigabytes'] / one['gigabytes']:.1f} | {row['gigaflops'] / one['gigaflops']:.1f} |"
         for row in found["rows"]
     ]
+    apart = [row for row in found["rows"] if "apart" in row]
+    if apart:
+        said = "; ".join(
+            f"{row['threads']} threads {min(row['apart']):.1f} to {max(row['apart']):.1f} s"
+            for row in apart
+        )
+        times = min(apart[0]["apart"]) / min(apart[-1]["apart"])
+        lines += [
+            "",
+            f"In processes of their own on that machine, whose cores are not equally fast: {said}; "
+            f"the fastest of these are {times:.1f} times apart.",
+        ]
+    return lines
 
 
 def against_limits(capture: Capture, threads: int | None) -> dict[str, Any]:
@@ -306,14 +319,15 @@ def main(study: Study) -> None:
     more = study.folder / "results" / "performance_cores.json"
     if study.height is not None and study.many:
         more.parent.mkdir(parents=True, exist_ok=True)
-        more.write_text(json.dumps(by_turns(study.height, study.many, study.rounds)) + "\n")
+        found = by_turns(study.height, study.many, study.rounds)
+        more.write_text(json.dumps(found, indent=1) + "\n")
         return
     if study.height is not None:
         print(json.dumps(measured(study.height, study.threads)))  # noqa: T201
         return
     cores, machine = use_threads(None), _processor()
     results = study.folder / "results" / "performance.json"
-    found: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {}
+    found = json.loads(results.read_text()) if results.exists() else {}
     if found.get("machine") != machine or found.get("cores") != cores:
         found = {"machine": machine, "cores": cores, "rows": []}
     results.parent.mkdir(parents=True, exist_ok=True)
