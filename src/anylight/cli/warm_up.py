@@ -15,7 +15,7 @@ from anylight.threads import IS_KEPT, compiling
 
 from .progress import say
 
-MOST = 74
+MOST = 94
 """Functions that the default with cast shadows and the published method compile."""
 NOT_KEPT = (
     "warning: compiled code cannot be kept, because neither the installation nor the home folder "
