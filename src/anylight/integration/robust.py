@@ -61,10 +61,10 @@ class _Product:
         self, surface: Heights, pull: Float[np.ndarray, "2 P"], room: memory.Room
     ) -> tuple[Heights, float]:
         """What a surface lacks of a pull on its slopes, and the size of a flat one's lack."""
-        wanted, lack = (room.take(surface.shape, np.float32) for _ in range(2))
-        self.level.scatter_into(pull[0], pull[1], wanted)
+        wanted = self.level.scatter(pull[0], pull[1], np.float32)
+        lack = room.take(surface.shape, np.float32)
         size = float(np.sqrt(stencil.dot(wanted, wanted)))
-        self.apply(memory.copied(surface, np.float32, room=room), lack)
+        self.apply(memory.copied(surface, np.float32), lack)
         stencil.combine(wanted, np.float32(-1), lack)
         return lack, size
 
@@ -99,13 +99,14 @@ def robust_surface(
     for k in range(_ROUNDS):
         room.again()
         scale = _SCALE * max(1.0, _WIDEST * (1 - k / 3))
-        blocks, pull = (room.take((n, level.size), np.float32) for n in (3, 2))
+        blocks, pull = room.take((3, level.size), np.float32), np.empty_like(wanted)
         weighing.weigh(
             level.slopes(surface), *view, unit, form, cover, scale**2, wanted, blocks, pull, weight
         )
         inverse = Multigrid(level.assemble(blocks, even, np.float32, room), room)
         product = _Product(level, blocks, edge)
         left, size = product.lacking(surface, pull, room)
+        del pull
         found = pcg(product, left, inverse, _RTOL, _LINEAR_STEPS, against=size, room=room)
         memory.add(found.solution, surface)
     return level.centred(surface), weight

@@ -76,18 +76,16 @@ def coarsen(fine: Stencil, room: memory.Room | None = None) -> tuple[Stencil, Sh
     dtype = fine.centre.dtype
     left, up = (memory.framed((n, columns), dtype.type, 0.5, room) for n in (height, rows))
     small = memory.framed((5, rows, columns), dtype.type, room=room)
-    _coarsened(fine, Shares(left, up), small, room)
+    _coarsened(fine, Shares(left, up), small)
     return Stencil(*small), Shares(left, up)
 
 
-def _coarsened(
-    fine: Stencil, shares: Shares, small: Float[np.ndarray, "5 _ _"], room: memory.Room | None
-) -> None:
+def _coarsened(fine: Stencil, shares: Shares, small: Float[np.ndarray, "5 _ _"]) -> None:
     """Fill in the shares, and the coarse operator; margins are there already."""
     left, up = shares
     stencil.share_columns(fine.right, fine.down_right, fine.down_left, left)
     shape = (5, len(fine.centre), small.shape[2])
-    narrow = memory.framed(shape, small.dtype.type, room=room)
+    narrow = memory.framed(shape, small.dtype.type)  # let go at once
     stencil.coarsen_columns(*fine, left, narrow)
     between = Stencil(*narrow)
     stencil.share_rows(between.down, between.down_right, between.down_left, up)
@@ -167,7 +165,7 @@ def _built(
     grids[0][:5] = operator
     for fine, coarse in pairwise(grids):
         fine[6:8] = 0.5
-        _coarsened(Stencil(*fine[:5]), Shares(fine[6], fine[7]), coarse[:5], room)
+        _coarsened(Stencil(*fine[:5]), Shares(fine[6], fine[7]), coarse[:5])
     for own in grids:
         _pace(Stencil(*own[:5]), own[5])
     places = np.array([(*shape, at) for shape, at in zip(shapes, begins, strict=False)], np.int64)
