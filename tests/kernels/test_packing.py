@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anylight.facets.resolution import block_of, blocks_of
+from anylight.facets.resolution import block_of, children_of
 from anylight.geometry.domain import Domain
 from anylight.joint.problem.packed import pack
 from anylight.kernels import packing
@@ -15,7 +15,7 @@ from anylight.kernels import packing
 def test_means_are_those_of_the_pixels_as_they_count(rng):
     mask = rng.random((31, 44)) < 0.7
     domain = Domain(mask)
-    small, children = blocks_of(domain)
+    small, children = children_of(domain)
     present, own = block_of(mask)
     assert np.array_equal(np.flatnonzero(small), present)
     for n, block in enumerate(children):

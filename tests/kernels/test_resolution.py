@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anylight.facets.grid import FacetGrid
-from anylight.facets.resolution import blocks_of, refine
+from anylight.facets.resolution import children_of, refine
 from anylight.geometry.camera import Orthographic, Perspective
 from anylight.geometry.domain import Domain
 from tests.conftest import odd_mask
@@ -25,7 +25,7 @@ def on_photo(level, values):
 def test_fine_corners_are_the_mean_of_the_coarse_ones_around(rng, scale):
     camera = Perspective((30.0, 30.0), (8.0, 6.0)) if scale == 1 else Orthographic((8.0, 6.0))
     fine = FacetGrid(np.pad(odd_mask(), ((3, 0), (2, 1))), camera)
-    coarse = FacetGrid(blocks_of(Domain(fine.mask))[0], camera)
+    coarse = FacetGrid(children_of(Domain(fine.mask))[0], camera)
     heights = rng.standard_normal(coarse.grid.shape) * coarse.grid.inside
     found = on_photo(fine, refine(coarse, fine, heights))
     given, wanted = on_photo(coarse, heights), np.full(found.shape, np.nan)

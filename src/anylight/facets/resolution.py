@@ -20,7 +20,7 @@ def block_of(mask: Mask) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " P"]]:
     return np.flatnonzero(holds), (np.cumsum(holds) - 1)[places]
 
 
-def blocks_of(domain: Domain) -> tuple[Mask, Int[np.ndarray, "B 4"]]:
+def children_of(domain: Domain) -> tuple[Mask, Int[np.ndarray, "B 4"]]:
     """Mask of the next coarser grid, and the numbers of every block's pixels; −1 for none."""
     height, width = ((n + 1) // 2 for n in domain.mask.shape)
     numbers = np.full((2 * height, 2 * width), ABSENT, np.int32)

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from anylight.facets.grid import FacetGrid, Heights
-from anylight.facets.resolution import blocks_of
+from anylight.facets.resolution import children_of
 from anylight.geometry.camera import Perspective
 from anylight.kernels import packing
 from anylight.kernels.monomials import place_fields
@@ -47,7 +47,7 @@ class PyramidLevel(FacetGrid):
 
 def halve(level: PyramidLevel) -> PyramidLevel:
     """Average blocks of two by two pixels, as these count."""
-    mask, children = blocks_of(level.domain)
+    mask, children = children_of(level.domain)
     photos, num = level.photos, len(children)
     means = PackedPhotos(np.empty((num, photos.num_columns), np.int16), np.empty(num, np.float32))
     cover = np.empty(num, np.float32)
